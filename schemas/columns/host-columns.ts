@@ -1,0 +1,33 @@
+import { type ColumnSpec, counter, gauge } from "./column-spec.js";
+
+/** Canonical columns of a node's operating system. Sources: /proc, /sys, node_exporter. */
+export const HOST_COLUMNS: readonly ColumnSpec[] = [
+  counter("cpu_user_s_total", "CPU seconds in user mode, all CPUs"),
+  counter("cpu_system_s_total", "CPU seconds in kernel mode, interrupts included, all CPUs"),
+  counter("cpu_idle_s_total", "Idle CPU seconds, all CPUs"),
+  counter("cpu_iowait_s_total", "CPU seconds idle with I/O outstanding"),
+  counter("cpu_steal_s_total", "CPU seconds taken by the hypervisor"),
+  gauge("cpu_count", "instant", "Online CPUs", 1, 4096),
+  gauge("load1", "instant", "Load average, one minute"),
+  gauge("mem_total_bytes", "instant", "Memory size"),
+  gauge("mem_available_bytes", "instant", "Memory available without swapping"),
+  gauge("swap_used_bytes", "instant", "Swap in use"),
+  counter("swap_in_pages_total", "Pages swapped in"),
+  counter("swap_out_pages_total", "Pages swapped out"),
+  counter("major_faults_total", "Major page faults"),
+  counter("oom_kills_total", "Processes killed for lack of memory"),
+  counter("context_switches_total", "Context switches"),
+  counter("psi_cpu_some_s_total", "Time at least one task waited for a CPU"),
+  counter("psi_mem_some_s_total", "Time at least one task waited for memory"),
+  counter("psi_mem_full_s_total", "Time all tasks waited for memory"),
+  counter("psi_io_some_s_total", "Time at least one task waited for I/O"),
+  counter("psi_io_full_s_total", "Time all tasks waited for I/O"),
+  counter("disk_read_bytes_total", "Bytes read from block devices"),
+  counter("disk_written_bytes_total", "Bytes written to block devices"),
+  counter("disk_io_s_total", "Time the busiest accounting of block devices was busy, summed over devices"),
+  counter("tcp_out_segs_total", "TCP segments sent"),
+  counter("tcp_retrans_segs_total", "TCP segments retransmitted"),
+  counter("tcp_listen_overflows_total", "Connections dropped for a full accept queue"),
+  counter("tcp_listen_drops_total", "Connections dropped while listening"),
+  gauge("tcp_established", "instant", "Established TCP connections"),
+];
