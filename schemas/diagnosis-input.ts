@@ -3,7 +3,7 @@ import type { Telemetry } from "./telemetry.js";
 
 /** How the clocks of the observers were brought onto one axis. */
 export interface ClockAlignment {
-  /** Client clock minus server clock, ms, as removed from the client's stamps; null when there was nothing to compare. */
+  /** What was added to the client's stamps to bring them onto the server's axis, ms; null when there was nothing to compare. */
   readonly offset_ms: number | null;
   readonly uncertainty_ms: number | null;
   /** `same-host`, `min-delay` (minimum over joined requests), `none`, … */
