@@ -160,7 +160,12 @@ export class ExpositionScanner {
       this.#readComment(text, at, end, visitor);
       return;
     }
+    const fault = this.#readSample(text, at, end, visitor);
+    if (fault !== null) this.#refuse(visitor, fault, text, at, end);
+  }
 
+  /** Null when the line was a sample and was handed on. */
+  #readSample(text: string, at: number, end: number, visitor: ExpositionVisitor): ScanReason | null {
     let series = this.#last?.next ?? null;
     let behind: number;
     if (series?.braced === true && text.startsWith(series.raw, at)) {
@@ -171,7 +176,7 @@ export class ExpositionScanner {
       behind = limit;
       if (series === null) {
         const found = this.#learn(text, at, limit, end);
-        if (typeof found === "string") return this.#refuse(visitor, found, text, at, end);
+        if (typeof found === "string") return found;
         series = found;
         behind = at + found.raw.length;
       }
@@ -182,7 +187,7 @@ export class ExpositionScanner {
     let to = from;
     while (to < end && !isBlank(text.charCodeAt(to))) to++;
     const value = from === to ? null : parseExpositionNumber(text, from, to);
-    if (value === null) return this.#refuse(visitor, from === to ? "syntax" : "value", text, at, end);
+    if (value === null) return from === to ? "syntax" : "value";
 
     let tsUs = Number.NaN;
     while (to < end && isBlank(text.charCodeAt(to))) to++;
@@ -190,15 +195,16 @@ export class ExpositionScanner {
       from = to;
       while (to < end && !isBlank(text.charCodeAt(to))) to++;
       tsUs = parseTimestampUs(text, from, to, this.#unit);
-      if (Number.isNaN(tsUs)) return this.#refuse(visitor, "timestamp", text, at, end);
+      if (Number.isNaN(tsUs)) return "timestamp";
       while (to < end && isBlank(text.charCodeAt(to))) to++;
       // Behind value and timestamp only an exemplar may stand.
-      if (to < end && text.charCodeAt(to) !== HASH) return this.#refuse(visitor, "syntax", text, at, end);
+      if (to < end && text.charCodeAt(to) !== HASH) return "syntax";
     }
     if (this.#last !== null) this.#last.next = series;
     this.#last = series;
     this.#samples++;
     visitor.sample(series, value, tsUs);
+    return null;
   }
 
   /** A series seen for the first time. Its strings are cut from a copy, so that they do not keep the page alive. */

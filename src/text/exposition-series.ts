@@ -29,7 +29,7 @@ function nameEnd(text: string, at: number, end: number): number {
 }
 
 /** Only `\\`, `\"` and `\n` are escapes; exporters that forget to escape leave other backslashes, which stay as they are. */
-const unescape = (raw: string): string => raw.replace(/\\([\\"n])/g, (_, c: string) => (c === "n" ? "\n" : c));
+const unescapeValue = (raw: string): string => raw.replace(/\\([\\"n])/g, (_, c: string) => (c === "n" ? "\n" : c));
 
 /** Index of the closing quote of the string that opens at `at`, or -1. */
 function closingQuote(text: string, at: number, end: number): number {
@@ -43,7 +43,7 @@ function closingQuote(text: string, at: number, end: number): number {
 
 function quoted(text: string, open: number, close: number): string {
   const raw = text.slice(open + 1, close);
-  return raw.includes("\\") ? unescape(raw) : raw;
+  return raw.includes("\\") ? unescapeValue(raw) : raw;
 }
 
 export type SeriesFault = "syntax" | "too_many_labels";
