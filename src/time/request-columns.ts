@@ -1,5 +1,7 @@
 import type { ClockAlignment } from "../../schemas/diagnosis-input.js";
 import { REQUEST_STATUSES, type RequestColumns, type RequestView } from "../../schemas/requests.js";
+import type { Telemetry } from "../../schemas/telemetry.js";
+import { estimateActivityOffset, isOffsetBeyondDoubt } from "./activity-offset.js";
 import { estimateClockOffset } from "./clock-offset.js";
 import { type JoinedRequest, joinViews } from "./join-views.js";
 
@@ -7,11 +9,16 @@ const orNaN = (v: number | null | undefined): number => v ?? Number.NaN;
 
 /**
  * Joins the views of all observers, brings the client's stamps onto the server's axis and gives columns sorted by arrival.
- * With no request seen from both sides the client's clock is taken as it is (`method: "none"`).
+ * With no request seen from both sides, the client's and the server's activity are correlated where there is telemetry; failing that,
+ * the client's clock is taken as it is (`method: "none"`).
  */
-export function toRequestColumns(views: readonly RequestView[]): { requests: RequestColumns; clock: ClockAlignment } {
+export function toRequestColumns(
+  views: readonly RequestView[],
+  telemetry?: Telemetry,
+): { requests: RequestColumns; clock: ClockAlignment } {
   const joined = joinViews(views);
-  const clock = alignClocks(joined);
+  const paired = alignClocks(joined);
+  const clock = paired.method === "none" && telemetry ? (alignByActivity(joined, telemetry) ?? paired) : paired;
   const shiftUs = Math.round((clock.offset_ms ?? 0) * 1000);
   const rows = joined.map((r) => placeOnAxis(r, shiftUs)).sort((a, b) => a.arrival - b.arrival || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   return { requests: columnsOf(rows), clock };
@@ -39,6 +46,17 @@ function alignClocks(joined: readonly JoinedRequest[]): ClockAlignment {
   }
   const onlyServer = joined.length > 0 && joined.every((r) => r.client === null);
   return { offset_ms: null, uncertainty_ms: null, method: onlyServer ? "server-clock" : "none", joined: pairs.length };
+}
+
+function alignByActivity(joined: readonly JoinedRequest[], telemetry: Telemetry): ClockAlignment | null {
+  const done = joined.flatMap(({ client }) => (client && client.end_us !== null ? [client] : []));
+  const sent_us = Float64Array.from(done, (c) => c.start_us).sort();
+  const end_us = Float64Array.from(done, (c) => c.end_us!).sort();
+  const found = estimateActivityOffset({ sent_us, end_us }, telemetry);
+  if (!found) return null;
+  if (!isOffsetBeyondDoubt(found))
+    return { offset_ms: 0, uncertainty_ms: Math.abs(found.offset_ms) + found.uncertainty_ms, method: "activity-agrees", joined: 0 };
+  return { offset_ms: found.offset_ms, uncertainty_ms: found.uncertainty_ms, method: "activity", joined: 0 };
 }
 
 interface Row {
