@@ -63,7 +63,7 @@ export function estimateActivityOffset(client: ClientActivity, telemetry: Teleme
     offset_ms: (low + high) / 2000,
     uncertainty_ms: Math.max(FINE_US, (high - low) / 2) / 1000,
     rho: top.rho,
-    rho_unshifted: rhoAt(0),
+    rho_unshifted: rhoAt(0)(0),
   };
 }
 
