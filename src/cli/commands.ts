@@ -1,4 +1,6 @@
 import type { CommandModule } from "./command-io.js";
 
 /** Every command and the file that holds it; a file is loaded only when its command, or the help, is asked for. */
-export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {};
+export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  import: () => import("./import-command.js"),
+};

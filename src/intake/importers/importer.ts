@@ -1,0 +1,30 @@
+import type { Sink } from "../../../schemas/sink.js";
+import type { InputFile, InputLimits } from "../input-file.js";
+
+/** Where an importer's rows go, and what the file itself does not say. */
+export interface ImportContext {
+  readonly run: string;
+  /** The node's name where the file does not name it; empty when nobody said. */
+  readonly node: string;
+  readonly sink: Sink;
+  readonly limits: InputLimits;
+  /** Something that the user should know, told once a file; never about single rows, which are counted through the sink. */
+  warn(text: string): void;
+}
+
+/** One file format. */
+export interface Importer {
+  /** For `--format` and the summary; kebab-case, equals the file's name. */
+  readonly name: string;
+  /** What the content is recognised by, for the error that lists what was looked for. */
+  readonly looks_for: string;
+  /**
+   * How sure it is, 0..1, that it can read the file, from its first 64 KiB (inflated). The name may break ties only.
+   * Above 0.5 counts as recognised.
+   */
+  recognise(head: string, fileName: string): number;
+  /** Reads all rows into the sink. Throws AppError only for a file that as a whole cannot be used. */
+  import(file: InputFile, context: ImportContext): Promise<void>;
+}
+
+export const defineImporter = (importer: Importer): Importer => importer;
