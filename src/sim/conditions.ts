@@ -1,0 +1,64 @@
+import type { Fault, ServerOptions } from "./scenario.js";
+
+/** CFS enforcement period, µs. */
+export const CFS_PERIOD_US = 100_000;
+
+/** What the active faults make of the machine at one moment. */
+export interface Conditions {
+  /** Share of the SM clock that is left, by rank. */
+  readonly clock: readonly number[];
+  /** Share of DRAM bandwidth that another tenant takes. */
+  readonly stolen_dram: number;
+  readonly link_share: number;
+  /** µs that a rank is late, by rank. */
+  readonly late_us: readonly number[];
+  readonly pinned_kv: number;
+  readonly tokenize_factor: number;
+  /** Share of each CFS period in which the container may run; 1 = no throttling. */
+  readonly run_share: number;
+}
+
+export function conditionsAt(faults: readonly Fault[], server: ServerOptions, at_us: number): Conditions {
+  const clock = new Array<number>(server.tp).fill(1);
+  const late_us = new Array<number>(server.tp).fill(0);
+  let stolen_dram = 0;
+  let link_share = 1;
+  let pinned_kv = 0;
+  let tokenize_factor = 1;
+  let run_share = 1;
+  for (const fault of faults) {
+    if (at_us < fault.start_us || at_us >= fault.end_us) continue;
+    if (fault.kind === "thermal") {
+      for (let rank = 0; rank < server.tp; rank++) if (fault.rank === undefined || fault.rank === rank) clock[rank] = fault.magnitude;
+    } else if (fault.kind === "straggler") late_us[fault.rank ?? server.tp - 1] = fault.magnitude * 1000;
+    else if (fault.kind === "bw_cotenant") stolen_dram = fault.magnitude;
+    else if (fault.kind === "link_degraded") link_share = fault.magnitude;
+    else if (fault.kind === "kv_full") pinned_kv = fault.magnitude;
+    else if (fault.kind === "cpu_tokenize") tokenize_factor = fault.magnitude;
+    else if (fault.kind === "cpu_throttle") run_share = fault.magnitude;
+  }
+  return { clock, stolen_dram, link_share, late_us, pinned_kv, tokenize_factor, run_share };
+}
+
+/** When `work_us` of CPU time, begun at `at_us`, is done by a container that runs only in the first part of each CFS period. */
+export function cpuEnd(faults: readonly Fault[], at_us: number, work_us: number): number {
+  let now = at_us;
+  let left = work_us;
+  for (;;) {
+    const fault = faults.find((f) => f.kind === "cpu_throttle" && now < f.end_us && f.start_us <= now);
+    const next = faults.reduce((t, f) => (f.kind === "cpu_throttle" && f.start_us > now ? Math.min(t, f.start_us) : t), Infinity);
+    if (!fault) {
+      if (now + left <= next) return now + left;
+      left -= next - now;
+      now = next;
+      continue;
+    }
+    const period = Math.floor(now / CFS_PERIOD_US) * CFS_PERIOD_US;
+    const stop = Math.min(period + CFS_PERIOD_US * fault.magnitude, fault.end_us);
+    if (now < stop) {
+      if (now + left <= stop) return now + left;
+      left -= stop - now;
+    }
+    now = Math.max(now, Math.min(period + CFS_PERIOD_US, fault.end_us));
+  }
+}

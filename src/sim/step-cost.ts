@@ -1,0 +1,101 @@
+import type { ResourceClass } from "../../schemas/report.js";
+import type { Conditions } from "./conditions.js";
+import { GPUS, MODELS } from "./hardware.js";
+import type { ServerOptions } from "./scenario.js";
+
+/** What one engine step computes. */
+export interface StepWork {
+  /** Sequences that decode one token each. */
+  readonly decodes: number;
+  /** Tokens of context that those read. */
+  readonly context_tokens: number;
+  readonly prefill_tokens: number;
+  /** Sum of the contexts of all prefill tokens: u*c + u(u+1)/2. */
+  readonly prefill_attention: number;
+}
+
+/** Levels of one GPU over a step's GPU part. */
+export interface RankLevels {
+  readonly sm: number;
+  readonly tensor: number;
+  readonly dram: number;
+  readonly power_w: number;
+  readonly link_bytes_per_s: number;
+}
+
+export interface StepCost {
+  /** CPU work before the kernels run. */
+  readonly launch_us: number;
+  readonly gpu_us: number;
+  /** The critical path by resource; sums to gpu_us. */
+  readonly parts: Readonly<Record<ResourceClass, number>>;
+  readonly ranks: readonly RankLevels[];
+}
+
+/** Reachable shares of the peaks. */
+const MFU = 0.55;
+const DRAM_PEAK = 0.8;
+const LINK_PEAK = 0.8;
+const SM = { bandwidth: 0.76, compute: 0.92, wait: 0.87 };
+const POWER = { bandwidth: 0.52, compute: 0.8, wait: 0.38 };
+
+/** Memory-bound kernels feel the clock only once it no longer feeds the memory system. */
+function memoryClock(clock: number): number {
+  const feels = Math.min(1, Math.max(0.3, 0.3 + ((0.6 - clock) / 0.15) * 0.7));
+  return 1 - feels * (1 - clock);
+}
+
+/** Roofline of one step: linear layers by the slower of weights and FLOPs, attention on top, two all-reduces a layer for TP. */
+export function stepCost(server: ServerOptions, now: Conditions, work: StepWork): StepCost {
+  const gpu = GPUS[server.gpu];
+  const model = MODELS[server.model];
+  const tokens = work.decodes + work.prefill_tokens;
+  const flops = (2 * model.params * tokens + 4 * model.layers * model.hidden * work.prefill_attention) / server.tp;
+  const linear_flops = (2 * model.params * tokens) / server.tp;
+  const weight_bytes = (2 * model.params) / server.tp;
+  const kv_bytes = (work.context_tokens * model.kv_bytes_per_token) / server.tp;
+  const dram = gpu.dram_bytes_per_s * DRAM_PEAK * (1 - now.stolen_dram);
+
+  const local = now.clock.map((clock) => {
+    const weights_us = (weight_bytes / (dram * memoryClock(clock))) * 1e6;
+    const linear_us = (linear_flops / (gpu.flops * MFU * clock)) * 1e6;
+    const attention_us = ((flops - linear_flops) / (gpu.flops * MFU * clock)) * 1e6;
+    const bound = weights_us > linear_us;
+    const bandwidth_us = (bound ? weights_us : 0) + (kv_bytes / (dram * memoryClock(clock))) * 1e6;
+    const compute_us = (bound ? 0 : linear_us) + attention_us + (10 * work.decodes) / clock;
+    return { bandwidth_us, compute_us };
+  });
+  const reduced = server.tp > 1 ? ((2 * (server.tp - 1)) / server.tp) * 2 * model.layers * tokens * model.hidden * 2 : 0;
+  const latency_us = server.tp > 1 ? 2 * model.layers * (gpu.nvlinks > 0 ? 12 : 25) : 0;
+  const link_us = latency_us + (reduced / (gpu.link_bytes_per_s * LINK_PEAK * now.link_share)) * 1e6;
+
+  const busy = local.map((l, rank) => l.bandwidth_us + l.compute_us + now.late_us[rank]!);
+  const critical = busy.indexOf(Math.max(...busy));
+  const gpu_us = busy[critical]! + link_us;
+  const parts = {
+    compute: local[critical]!.compute_us,
+    bandwidth: local[critical]!.bandwidth_us,
+    kv_cache: 0,
+    cpu_tokenization: 0,
+    communication: link_us + now.late_us[critical]!,
+  };
+  const ranks = local.map((l, rank): RankLevels => {
+    const clock = now.clock[rank]!;
+    const late_us = now.late_us[rank]!;
+    const wait_us = gpu_us - l.bandwidth_us - l.compute_us - late_us;
+    const stolen = now.stolen_dram * DRAM_PEAK;
+    const saturated = now.stolen_dram > 0 ? 0.86 : DRAM_PEAK;
+    const own = saturated * l.bandwidth_us + (stolen + 0.06) * l.compute_us + (stolen + 0.03) * wait_us + stolen * late_us;
+    const heat = 0.35 + 0.65 * clock;
+    const watts =
+      POWER.bandwidth * l.bandwidth_us + POWER.compute * heat * l.compute_us + POWER.wait * wait_us + (gpu.idle_w / gpu.tdp_w) * late_us;
+    return {
+      sm: (SM.bandwidth * l.bandwidth_us + SM.compute * l.compute_us + SM.wait * wait_us) / gpu_us,
+      tensor: Math.min(1, (flops / (gpu.flops * clock)) * (1e6 / gpu_us) + (0.02 * l.bandwidth_us) / gpu_us),
+      dram: own / gpu_us,
+      power_w: (watts / gpu_us) * gpu.tdp_w + now.stolen_dram * 0.1 * gpu.tdp_w,
+      link_bytes_per_s: reduced / (gpu_us / 1e6),
+    };
+  });
+  return { launch_us: 350 + 4 * work.decodes, gpu_us, parts, ranks };
+}

@@ -1,0 +1,103 @@
+import { RESOURCE_CLASSES, type ResourceClass } from "../../schemas/report.js";
+import { InferenceNode } from "./inference-node.js";
+import type { SimRequest, Waits } from "./request.js";
+import { FAULTS, type Fault, type Scenario } from "./scenario.js";
+
+/** What a fault did to one request. Lists name every class that counts as right; null = no clear majority, or not slower in that metric. */
+export interface RequestTruth {
+  readonly request_id: string;
+  /** True: TTFT or E2E rose by at least 100 ms and half of the undisturbed value. False: undisturbed and not slow by itself. Null: in between. */
+  readonly spike: boolean | null;
+  readonly ttft: readonly ResourceClass[] | null;
+  readonly e2e: readonly ResourceClass[] | null;
+  readonly ttft_excess_ms: number;
+  readonly e2e_excess_ms: number;
+  /** The fault that acted on it: index into the scenario's faults; null = none. */
+  readonly fault: number | null;
+}
+
+const MIN_EXCESS_US = 100_000;
+const MIN_RATIO = 0.5;
+const CALM_US = 20_000;
+const CALM_RATIO = 0.1;
+
+interface Latencies {
+  readonly ttft: number;
+  readonly e2e: number;
+}
+
+const latencies = (r: SimRequest): Latencies => ({ ttft: r.emit_us[0]! - r.at_us, e2e: r.end_us - r.at_us });
+
+/** The class that the excess was mostly spent on; null without a majority. */
+function majority(now: Waits, before: Waits): ResourceClass | null {
+  let best: ResourceClass | null = null;
+  let most = 0;
+  let sum = 0;
+  for (const cls of RESOURCE_CLASSES) {
+    const more = Math.max(0, now[cls] - before[cls]);
+    sum += more;
+    if (more > most) [best, most] = [cls, more];
+  }
+  return most > 0.5 * sum ? best : null;
+}
+
+/** The last fault that had begun before the request ended: a queue that drains belongs to the fault that filled it. */
+function faultOf(request: SimRequest, faults: readonly Fault[]): number | null {
+  let found: number | null = null;
+  for (const [i, fault] of faults.entries()) if (fault.start_us < request.end_us) found = i;
+  return found;
+}
+
+const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
+/**
+ * Compares a run with the same arrivals without its faults. Only requests of the workload that finished in both are judged.
+ * Both nodes must have been advanced until their requests were done.
+ */
+export function judge(run: InferenceNode, undisturbed: InferenceNode): RequestTruth[] {
+  const before = new Map(undisturbed.requests.map((r) => [r.id, r]));
+  const done = run.requests.filter(
+    (r) => !r.injected && r.end_us > 0 && r.emit_us.length > 0 && (before.get(r.id)?.emit_us.length ?? 0) > 0,
+  );
+  const usual = {
+    ttft: median(done.map((r) => latencies(before.get(r.id)!).ttft)),
+    perToken: median(done.map((r) => latencies(before.get(r.id)!).e2e / r.output_tokens)),
+  };
+  return done.map((request) => {
+    const twin = before.get(request.id)!;
+    const now = latencies(request);
+    const then = latencies(twin);
+    const excess = { ttft: now.ttft - then.ttft, e2e: now.e2e - then.e2e };
+    const rose = (us: number, base: number): boolean => us >= MIN_EXCESS_US && us >= MIN_RATIO * base;
+    const fault = faultOf(request, run.faults);
+    const spiked = { ttft: rose(excess.ttft, then.ttft), e2e: rose(excess.e2e, then.e2e) };
+    const spike = spiked.ttft || spiked.e2e;
+    const calm =
+      excess.ttft < Math.max(CALM_US, CALM_RATIO * then.ttft) &&
+      excess.e2e < Math.max(CALM_US, CALM_RATIO * then.e2e) &&
+      now.ttft < usual.ttft * 2 + MIN_EXCESS_US &&
+      now.e2e < usual.perToken * request.output_tokens * 1.4 + MIN_EXCESS_US;
+    const classes = (on: boolean, a: Waits, b: Waits): ResourceClass[] | null => {
+      const main = on && fault !== null ? majority(a, b) : null;
+      if (main === null) return null;
+      const own = FAULTS[run.faults[fault!]!.kind].class;
+      return main === own ? [main] : [main, own];
+    };
+    return {
+      request_id: request.id,
+      spike: spike ? true : calm ? false : null,
+      ttft: classes(spiked.ttft, request.first_waits, twin.first_waits),
+      e2e: classes(spiked.e2e, request.waits, twin.waits),
+      ttft_excess_ms: excess.ttft / 1000,
+      e2e_excess_ms: excess.e2e / 1000,
+      fault: spike ? fault : null,
+    };
+  });
+}
+
+/** The same arrivals without any fault, run until everything is answered. */
+export function undisturbedRun(scenario: Scenario, end_us: number, drain_us = 120e6): InferenceNode {
+  const node = new InferenceNode({ ...scenario, faults: [] });
+  node.advance(end_us + drain_us, end_us);
+  return node;
+}
