@@ -11,11 +11,6 @@ export interface Sink {
   series(source: SourceSpec, batch: readonly SeriesSample[]): void;
   requests(source: SourceSpec, batch: readonly RequestView[]): void;
   marks(batch: readonly Mark[], run?: string | null): void;
-  /**
-   * An import begins with this file: what a run's sources refuse from now on is counted for it, and replaces what an earlier import of
-   * the same file counted. Empty: no file.
-   */
-  origin?(name: string): void;
   /** Counts refused rows; `reason` is a short fixed word such as `sentinel`, `syntax`, `range`, `truncated`. */
   rejected(source: SourceSpec, reason: string, count: number): void;
   /** What was learnt about the test object; keys as in the manifest, later values win. */

@@ -1,0 +1,71 @@
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { AppError } from "../../schemas/error-codes.js";
+import { checkOwner, migrate, newestVersion, schemaVersion } from "./migrate.js";
+import { storeError } from "./store-error.js";
+
+const PAGE_BYTES = 8192;
+const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
+
+const missing = (file: string): AppError =>
+  new AppError("DB_OPEN", `there is no database at ${file}`, {
+    mend: "make one with `whyslow import` or `whyslow agent`, or give another file with --db",
+  });
+
+/** Opens for writing, and makes folder, file and schema where they are missing. */
+export function connectWriter(file: string, busyTimeoutMs: number, create = true): Database.Database {
+  let db: Database.Database | undefined;
+  try {
+    if (!create && !fs.existsSync(file)) throw missing(file);
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    db = new Database(file, { timeout: busyTimeoutMs });
+    checkOwner(db, file);
+    if (schemaVersion(db) === 0) db.pragma(`page_size = ${PAGE_BYTES}`);
+    db.pragma("journal_mode = WAL");
+    db.pragma("synchronous = NORMAL");
+    db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
+    migrate(db, file);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw storeError(error, file, "open");
+  }
+}
+
+/** Opens for reading beside a writer. A database of an older version is brought forward first. */
+export function connectReader(file: string, busyTimeoutMs: number): Database.Database {
+  if (!fs.existsSync(file)) throw missing(file);
+  let db: Database.Database | undefined;
+  try {
+    db = openReadonly(file, busyTimeoutMs);
+    checkOwner(db, file);
+    const version = schemaVersion(db);
+    if (version === newestVersion()) return db;
+    db.close();
+    if (version === 0)
+      throw new AppError("DB_OPEN", `the database ${file} is empty`, { mend: "fill it with `whyslow import` or `whyslow agent`" });
+    connectWriter(file, busyTimeoutMs, false).close();
+    db = openReadonly(file, busyTimeoutMs);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw storeError(error, file, "open");
+  }
+}
+
+/** In a folder that cannot be written a WAL database opens only as immutable, and only when nothing is left in its WAL. */
+function openReadonly(file: string, busyTimeoutMs: number): Database.Database {
+  const db = new Database(file, { readonly: true, timeout: busyTimeoutMs });
+  try {
+    db.pragma("schema_version");
+    return db;
+  } catch (error) {
+    db.close();
+    const wal = fs.statSync(`${file}-wal`, { throwIfNoEntry: false });
+    if ((error as { code?: string }).code !== "SQLITE_CANTOPEN" || (wal && wal.size > 0)) throw error;
+    const url = new URL("file://");
+    url.pathname = file;
+    return new Database(`${url.href}?immutable=1`, { readonly: true });
+  }
+}
