@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { AppError } from "../../schemas/error-codes.js";
-import { checkOwner, migrate, newestVersion, schemaVersion } from "./migrate.js";
+import { checkOwner, type Migration, migrate, migrations, newestVersion, schemaVersion } from "./migrate.js";
 import { storeError } from "./store-error.js";
 
 const PAGE_BYTES = 8192;
@@ -14,7 +14,12 @@ const missing = (file: string): AppError =>
   });
 
 /** Opens for writing, and makes folder, file and schema where they are missing. */
-export function connectWriter(file: string, busyTimeoutMs: number, create = true): Database.Database {
+export function connectWriter(
+  file: string,
+  busyTimeoutMs: number,
+  create = true,
+  steps: readonly Migration[] = migrations(),
+): Database.Database {
   let db: Database.Database | undefined;
   try {
     if (!create && !fs.existsSync(file)) throw missing(file);
@@ -25,7 +30,7 @@ export function connectWriter(file: string, busyTimeoutMs: number, create = true
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = NORMAL");
     db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
-    migrate(db, file);
+    migrate(db, file, steps);
     return db;
   } catch (error) {
     db?.close();

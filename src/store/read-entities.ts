@@ -8,7 +8,7 @@ type Labels = Readonly<Record<string, string>>;
 
 /** Entities and sources of a scope as the correlator sees them. */
 export interface Directory {
-  entity(entityId: number, sourceId: number): EntityRef;
+  entity(entityId: number, sourceId: number, kind: EntityKind): EntityRef;
   source(sourceId: number): TelemetrySource;
 }
 
@@ -39,10 +39,12 @@ export function readDirectory(db: Database.Database, scope: Scope): Directory {
   const find = db.prepare<[number], { kind: EntityKind; node: string; key: string }>("SELECT kind, node, key FROM entity WHERE id = ?");
   return {
     source: (id) => sources.get(id)!,
-    entity: (entityId, sourceId) => {
+    entity: (entityId, sourceId, kind) => {
       const bySource = labels.get(entityId);
       const others = [...(bySource ?? [])].filter(([id]) => id !== sourceId).map(([, own]) => own);
-      return { ...find.get(entityId)!, labels: Object.assign({}, ...others.reverse(), bySource?.get(sourceId)) as Labels };
+      // After a repair a dictionary row may be lost: its samples stay readable under a name of their own.
+      const found = find.get(entityId) ?? { kind, node: "", key: `lost:${entityId}` };
+      return { ...found, labels: Object.assign({}, ...others.reverse(), bySource?.get(sourceId)) as Labels };
     },
   };
 }

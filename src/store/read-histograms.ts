@@ -80,7 +80,7 @@ class GrowingHistogram {
     const { entity, source, metric } = this.group;
     return {
       source: directory.source(source),
-      entity: directory.entity(entity, source),
+      entity: directory.entity(entity, source, "server"),
       metric: metric.slice(0, -BUCKET.length),
       bounds: Float64Array.from(this.bounds),
       ts_us: Float64Array.from(this.ts),

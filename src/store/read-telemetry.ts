@@ -46,7 +46,7 @@ function readTracks(db: Database.Database, kind: EntityKind, part: ScopePart, di
   const result: Track[] = [];
   for (const [entity, bySource] of tracks) {
     for (const [source, track] of bySource) {
-      result.push({ source: directory.source(source), entity: directory.entity(entity, source), ...track.finish(names) });
+      result.push({ source: directory.source(source), entity: directory.entity(entity, source, kind), ...track.finish(names) });
     }
   }
   return result;

@@ -9,8 +9,8 @@ import { REQUEST_COLUMNS, requestView } from "./request-row.js";
 import { storeError } from "./store-error.js";
 import type { RejectedCount, Selection, StoreReader } from "./store-types.js";
 
-const REQUEST_SQL = `SELECT ${REQUEST_COLUMNS.map((c) => (c === "server" ? "ls.labels AS server" : `r.${c}`)).join(", ")}
-  FROM request r JOIN label_set ls ON ls.id = r.server`;
+const REQUEST_SQL = `SELECT ${REQUEST_COLUMNS.map((c) => (c === "server" ? "coalesce(ls.labels, '{}') AS server" : `r.${c}`)).join(", ")}
+  FROM request r LEFT JOIN label_set ls ON ls.id = r.server`;
 
 export class SqliteReader implements StoreReader {
   constructor(
