@@ -13,11 +13,11 @@ export interface Reading {
   readonly value: string;
 }
 
-const escape = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 
 /** `{a="b",c="d"}`, or nothing without labels. */
 export function labelText(labels: Readonly<Record<string, string>>): string {
-  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escape(value)}"`);
+  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
   return parts.length === 0 ? "" : `{${parts.join(",")}}`;
 }
 

@@ -104,28 +104,17 @@ export function llmRequestSpan(request: SimRequest, epoch_us: number): OtlpSpan 
   };
 }
 
+const text = (key: string, stringValue: string): OtlpAttribute => ({ key, value: { stringValue } });
+export const SPAN_RESOURCE: readonly OtlpAttribute[] = [
+  text("telemetry.sdk.language", "python"),
+  text("telemetry.sdk.name", "opentelemetry"),
+  text("telemetry.sdk.version", "1.26.0"),
+  text("service.name", "vllm-server"),
+  text("k8s.pod.name", POD.pod),
+];
+
 /** An OTLP/JSON export request, as vLLM's SDK sends it and the Collector's file exporter writes it. */
 export function exportRequest(spans: readonly OtlpSpan[]): unknown {
-  const text = (key: string, stringValue: string): OtlpAttribute => ({ key, value: { stringValue } });
-  return {
-    resourceSpans: [
-      {
-        resource: {
-          attributes: [
-            text("telemetry.sdk.language", "python"),
-            text("telemetry.sdk.name", "opentelemetry"),
-            text("telemetry.sdk.version", "1.26.0"),
-            text("service.name", "vllm-server"),
-            text("k8s.pod.name", POD.pod),
-          ],
-        },
-        scopeSpans: [
-          {
-            scope: { name: SPAN_SCOPE },
-            spans: spans.map((s) => ({ ...s, flags: 256, name: SPAN_NAME, kind: SPAN_KIND, status: {} })),
-          },
-        ],
-      },
-    ],
-  };
+  const all = spans.map((s) => ({ ...s, flags: 256, name: SPAN_NAME, kind: SPAN_KIND, status: {} }));
+  return { resourceSpans: [{ resource: { attributes: SPAN_RESOURCE }, scopeSpans: [{ scope: { name: SPAN_SCOPE }, spans: all }] }] };
 }
