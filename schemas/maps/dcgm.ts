@@ -15,7 +15,7 @@ const FIELDS: Record<string, MapRule> = {
   DCGM_FI_DEV_MEM_CLOCK: gpu("mem_clock_mhz"),
   DCGM_FI_DEV_MAX_SM_CLOCK: gpu("sm_clock_max_mhz"),
   // 0 degrees on cards without HBM says "no such sensor".
-  DCGM_FI_DEV_MEMORY_TEMP: gpu("mem_temp_c", { zero: "missing" }),
+  DCGM_FI_DEV_MEMORY_TEMP: gpu("mem_temp_c", { zero: "unsupported" }),
   DCGM_FI_DEV_GPU_TEMP: gpu("temp_c"),
   DCGM_FI_DEV_POWER_USAGE: gpu("power_w"),
   DCGM_FI_DEV_POWER_USAGE_INSTANT: gpu("power_instant_w"),
@@ -67,7 +67,7 @@ const RENAMED_FIELDS: Record<string, MapRule> = {
   DCGM_FI_DEV_SM_CLOCK_HERTZ: gpu("sm_clock_mhz", { ...renamed, blank: "int64", scale: 1e-6 }),
   DCGM_FI_DEV_MEMORY_CLOCK_HERTZ: gpu("mem_clock_mhz", { ...renamed, blank: "int64", scale: 1e-6 }),
   DCGM_FI_DEV_SM_MAX_CLOCK_HERTZ: gpu("sm_clock_max_mhz", { ...renamed, blank: "int64", scale: 1e-6 }),
-  DCGM_FI_DEV_MEMORY_TEMP_CELSIUS: gpu("mem_temp_c", { ...renamed, zero: "missing" }),
+  DCGM_FI_DEV_MEMORY_TEMP_CELSIUS: gpu("mem_temp_c", { ...renamed, zero: "unsupported" }),
   DCGM_FI_DEV_GPU_TEMP_CELSIUS: gpu("temp_c", renamed),
   DCGM_FI_DEV_BOARD_POWER_WATTS: gpu("power_w", renamed),
   DCGM_FI_DEV_BOARD_POWER_RAW_WATTS: gpu("power_instant_w", renamed),
@@ -98,7 +98,7 @@ const RENAMED_FIELDS: Record<string, MapRule> = {
 const OLD_NAMES: Record<string, MapRule> = {
   dcgm_sm_clock: gpu("sm_clock_mhz"),
   dcgm_memory_clock: gpu("mem_clock_mhz"),
-  dcgm_memory_temp: gpu("mem_temp_c", { zero: "missing" }),
+  dcgm_memory_temp: gpu("mem_temp_c", { zero: "unsupported" }),
   dcgm_gpu_temp: gpu("temp_c"),
   dcgm_power_usage: gpu("power_w"),
   dcgm_total_energy_consumption: big("energy_j_total", { scale: 1e-3 }),

@@ -32,7 +32,7 @@ export const NVIDIA_GPU_EXPORTER_MAP: SourceMap = {
     nvidia_smi_clocks_max_sm_clock_hz: gpu("sm_clock_max_mhz", hertz),
     nvidia_smi_clocks_current_memory_clock_hz: gpu("mem_clock_mhz", hertz),
     nvidia_smi_temperature_gpu: gpu("temp_c"),
-    nvidia_smi_temperature_memory: gpu("mem_temp_c", { zero: "missing" }),
+    nvidia_smi_temperature_memory: gpu("mem_temp_c", { zero: "unsupported" }),
     nvidia_smi_memory_used_bytes: gpu("fb_used_bytes"),
     nvidia_smi_memory_free_bytes: gpu("fb_free_bytes"),
     nvidia_smi_memory_reserved_bytes: gpu("fb_reserved_bytes"),
@@ -64,5 +64,6 @@ export const NVIDIA_GPU_EXPORTER_MAP: SourceMap = {
     nvidia_smi_gpu_info: [],
   },
   entity,
+  extra_kind: "gpu",
   manifest: { driver_version: "driver_version", name: "gpu_model", cuda_version: "cuda_version" },
 };

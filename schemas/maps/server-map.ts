@@ -25,7 +25,7 @@ export function serverDraft(engine: string, rank: string, labels: Labels): Entit
       pod: pick(labels, "exported_pod", "pod"),
       namespace: pick(labels, "exported_namespace", "namespace"),
       container: pick(labels, "exported_container", "container"),
-      instance: pick(labels, "exported_instance", "instance", "worker_addr"),
+      instance: pick(labels, "worker_addr", "exported_instance", "instance"),
     }),
   };
 }

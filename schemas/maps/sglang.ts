@@ -44,6 +44,7 @@ export const SGLANG_MAP: SourceMap = {
     "sglang_queue_time_seconds",
   ],
   extra_prefix: "sglang_",
+  extra: (name) => !name.endsWith("_info"),
   extra_kind: "server",
   entity_labels: SERVER_LABELS,
   manifest: { model_name: "model", name: "model" },

@@ -26,8 +26,8 @@ export interface MapRule {
   readonly aggregate?: Aggregate;
   readonly second?: true;
   readonly blank?: Blank;
-  /** The foreign value zero means that there is none. */
-  readonly zero?: "missing";
+  /** Zero (or less) says that there is none: `missing` by design, `unsupported` by the device (counted as refused). */
+  readonly zero?: "missing" | "unsupported";
   /** The largest foreign value that can be true. */
   readonly limit?: number;
   /** A ratio that some versions print in percent: above this value it is divided by 100, and flagged. */

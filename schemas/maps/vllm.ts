@@ -57,6 +57,8 @@ export const VLLM_MAP: SourceMap = {
     "vllm_iteration_tokens_total",
   ],
   extra_prefix: "vllm_",
+  // Configuration in labels; the list of LoRA adapters is the one that changes with the load.
+  extra: (name) => !name.endsWith("_info") || name === "vllm_lora_requests_info",
   extra_kind: "server",
   entity_labels: SERVER_LABELS,
   manifest: { model_name: "model" },
