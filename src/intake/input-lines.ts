@@ -49,6 +49,13 @@ export async function* readLines(file: InputFile, limits: InputLimits, onTooLong
 
 const dropCarriageReturn = (line: string): string => (line.endsWith("\r") ? line.slice(0, -1) : line);
 
+/** A file as text in pieces that may end anywhere but within a character. */
+export async function* readText(file: InputFile): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8");
+  for await (const chunk of file.chunks()) yield decoder.write(chunk);
+  yield decoder.end();
+}
+
 /** A whole file as text. @throws AppError FILE_TOO_LARGE beyond `max_document_bytes`. */
 export async function readDocument(file: InputFile, limits: InputLimits): Promise<string> {
   const chunks: Buffer[] = [];

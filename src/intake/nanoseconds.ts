@@ -22,7 +22,10 @@ export function fixed64NsToUs(low: number, high: number): number {
 
 /** Seconds since the epoch (a double, exact to about 0.2 µs today) as integer microseconds; null when it is no such number. */
 export function secondsToUs(seconds: unknown): number | null {
-  return typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 0 ? Math.round(seconds * 1e6) : null;
+  if (typeof seconds !== "number" || !Number.isFinite(seconds) || seconds < 0) return null;
+  // The whole seconds apart: the product of all would be rounded once more.
+  const whole = Math.floor(seconds);
+  return whole * 1e6 + Math.round((seconds - whole) * 1e6);
 }
 
 /** Before 2000-01-01 no inference server ran: such a stamp comes from a clock that counts from the machine's start. */
