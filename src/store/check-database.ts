@@ -83,7 +83,7 @@ function tableSizes(db: Database.Database): TableSize[] {
     .pluck()
     .all();
   const size = db.prepare<[string], number>(
-    "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate AND name IN (SELECT name FROM sqlite_master WHERE tbl_name = ?)",
+    "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = TRUE AND name IN (SELECT name FROM sqlite_master WHERE tbl_name = ?)",
   );
   return names.map((name) => ({
     name,

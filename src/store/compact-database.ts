@@ -18,7 +18,6 @@ export function compactDatabase(file: string): Compaction {
   try {
     db.pragma("wal_checkpoint(TRUNCATE)");
     db.exec("VACUUM");
-    db.pragma("optimize");
     db.pragma("wal_checkpoint(TRUNCATE)");
   } catch (error) {
     throw storeError(error, file, "write");

@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { AppError } from "../../schemas/error-codes.js";
@@ -13,6 +14,11 @@ const missing = (file: string): AppError =>
     mend: "make one with `whyslow import` or `whyslow agent`, or give another file with --db",
   });
 
+function refuseFolder(file: string): void {
+  if (!fs.statSync(file, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new AppError("DB_OPEN", `${file} is a folder, not a database`, { mend: "give a file with --db" });
+}
+
 /** Opens for writing, and makes folder, file and schema where they are missing. */
 export function connectWriter(
   file: string,
@@ -23,6 +29,7 @@ export function connectWriter(
   let db: Database.Database | undefined;
   try {
     if (!create && !fs.existsSync(file)) throw missing(file);
+    refuseFolder(file);
     fs.mkdirSync(path.dirname(file), { recursive: true });
     db = new Database(file, { timeout: busyTimeoutMs });
     checkOwner(db, file);
@@ -41,6 +48,7 @@ export function connectWriter(
 /** Opens for reading beside a writer. A database of an older version is brought forward first. */
 export function connectReader(file: string, busyTimeoutMs: number): Database.Database {
   if (!fs.existsSync(file)) throw missing(file);
+  refuseFolder(file);
   let db: Database.Database | undefined;
   try {
     db = openReadonly(file, busyTimeoutMs);
@@ -59,18 +67,36 @@ export function connectReader(file: string, busyTimeoutMs: number): Database.Dat
   }
 }
 
-/** In a folder that cannot be written a WAL database opens only as immutable, and only when nothing is left in its WAL. */
 function openReadonly(file: string, busyTimeoutMs: number): Database.Database {
+  try {
+    return openAndTouch(file, busyTimeoutMs);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "SQLITE_CANTOPEN") throw error;
+    return openCopy(file, busyTimeoutMs);
+  }
+}
+
+function openAndTouch(file: string, busyTimeoutMs: number): Database.Database {
   const db = new Database(file, { readonly: true, timeout: busyTimeoutMs });
   try {
-    db.pragma("schema_version");
+    db.prepare("SELECT count(*) FROM sqlite_master").get();
     return db;
   } catch (error) {
     db.close();
-    const wal = fs.statSync(`${file}-wal`, { throwIfNoEntry: false });
-    if ((error as { code?: string }).code !== "SQLITE_CANTOPEN" || (wal && wal.size > 0)) throw error;
-    const url = new URL("file://");
-    url.pathname = file;
-    return new Database(`${url.href}?immutable=1`, { readonly: true });
+    throw error;
+  }
+}
+
+/** SQLite needs a file beside a WAL database even to read it: in a folder that cannot be written, a passing copy is read. */
+function openCopy(file: string, busyTimeoutMs: number): Database.Database {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "whyslow-read-"));
+  try {
+    const copy = path.join(folder, "copy.db");
+    fs.copyFileSync(file, copy);
+    if (fs.existsSync(`${file}-wal`)) fs.copyFileSync(`${file}-wal`, `${copy}-wal`);
+    return openAndTouch(copy, busyTimeoutMs);
+  } finally {
+    // Open files stay readable without their names.
+    fs.rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -45,7 +45,10 @@ export function repairDatabase(file: string, copy = `${file}.repaired`): Repair 
       db.close();
     }
   } catch (error) {
-    throw storeError(error, file, "write");
+    if ((error as { code?: string }).code !== "SQLITE_NOTADB") throw storeError(error, file, "write");
+    throw new AppError("DB_CORRUPT", `nothing can be read from ${file}: it is no SQLite database, or its first page is destroyed`, {
+      mend: "put a copy of the file in its place, or begin a new one with --db",
+    });
   }
 }
 
