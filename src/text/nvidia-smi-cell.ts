@@ -59,13 +59,13 @@ const missingReason = (text: string): SmiMissing | null => {
 /** Reads one cell; surrounding blanks do not matter. A mask above 2^53 is `unreadable`, because a number cannot hold its bits. */
 export const parseSmiCell = (raw: string): SmiCell => {
   const text = raw.trim();
-  const number = NUMBER.exec(text);
-  if (number) return { kind: "number", value: Number(number[1]), unit: number[2] ?? null };
   if (HEX.test(text)) {
     const mask = BigInt(text);
     if (mask > BigInt(Number.MAX_SAFE_INTEGER)) return { kind: "missing", reason: "unreadable" };
     return { kind: "number", value: Number(mask), unit: null };
   }
+  const number = NUMBER.exec(text);
+  if (number) return { kind: "number", value: Number(number[1]), unit: number[2] ?? null };
   const reason = missingReason(text);
   return reason === null ? { kind: "text", text } : { kind: "missing", reason };
 };

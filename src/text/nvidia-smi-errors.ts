@@ -57,7 +57,7 @@ const RULES: readonly Rule[] = [
   [/^No devices were found/, program("no_devices")],
   [/^Failed to initialize NVML|^NVML Shared Library Not Found|couldn't find libnvidia-ml/i, program("library_missing")],
   [
-    /^Unable to determine the device handle for (?:gpu|GPU)\d*:?\s*([0-9A-Fa-f:.]+):\s*(.+)$/,
+    /^Unable to determine the device handle for (?:gpu|GPU)(?:\d+:)?\s*([0-9A-Fa-f]{4,8}:[0-9A-Fa-f:.]+):\s*.+$/,
     (m, line) => ({ state: "device_lost", scope: "device", text: line, busId: m[1] ?? "" }),
   ],
   [

@@ -8,11 +8,11 @@ const SLACK_US = 1_000_000;
 const STAMP = /^(\d{4})\/(\d{2})\/(\d{2})\s+(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?$/;
 
 const civil = (y: string, mo: string, d: string, h: string, mi: string, s: string): number | null => {
+  const day = new Date(Date.UTC(Number(y), Number(mo) - 1, Number(d)));
+  const exists = day.getUTCMonth() === Number(mo) - 1 && day.getUTCDate() === Number(d);
   const [hour, minute, second] = [Number(h), Number(mi), Number(s)];
-  const ms = Date.UTC(Number(y), Number(mo) - 1, Number(d), hour, minute, second);
-  const valid =
-    hour < 24 && minute < 60 && second < 61 && new Date(Date.UTC(Number(y), Number(mo) - 1, Number(d))).getUTCDate() === Number(d);
-  return valid ? ms * 1000 : null;
+  if (!exists || hour > 23 || minute > 59 || second > 60) return null;
+  return (day.getTime() + (hour * 3600 + minute * 60 + second) * 1000) * 1000;
 };
 
 /** `2026/07/14 08:12:53.353` (local time, zone unknown) as microseconds on an axis of its own; null when it is no such stamp. */
