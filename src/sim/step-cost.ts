@@ -63,7 +63,7 @@ export function stepCost(server: ServerOptions, now: Conditions, work: StepWork)
     const bound = weights_us > linear_us;
     const bandwidth_us = (bound ? weights_us : 0) + (kv_bytes / (dram * memoryClock(clock))) * 1e6;
     const compute_us = (bound ? 0 : linear_us) + attention_us + (10 * work.decodes) / clock;
-    return { bandwidth_us, compute_us };
+    return { bandwidth_us, compute_us, fed: memoryClock(clock) };
   });
   const reduced = server.tp > 1 ? ((2 * (server.tp - 1)) / server.tp) * 2 * model.layers * tokens * model.hidden * 2 : 0;
   const latency_us = server.tp > 1 ? 2 * model.layers * (gpu.nvlinks > 0 ? 12 : 25) : 0;
@@ -72,9 +72,11 @@ export function stepCost(server: ServerOptions, now: Conditions, work: StepWork)
   const busy = local.map((l, rank) => l.bandwidth_us + l.compute_us + now.late_us[rank]!);
   const critical = busy.indexOf(Math.max(...busy));
   const gpu_us = busy[critical]! + link_us;
+  const slowest = local[critical]!;
+  // What a low clock adds to memory-bound kernels is the clock's doing, not the memory's.
   const parts = {
-    compute: local[critical]!.compute_us,
-    bandwidth: local[critical]!.bandwidth_us,
+    compute: slowest.compute_us + slowest.bandwidth_us * (1 - slowest.fed),
+    bandwidth: slowest.bandwidth_us * slowest.fed,
     kv_cache: 0,
     cpu_tokenization: 0,
     communication: link_us + now.late_us[critical]!,
@@ -85,7 +87,7 @@ export function stepCost(server: ServerOptions, now: Conditions, work: StepWork)
     const wait_us = gpu_us - l.bandwidth_us - l.compute_us - late_us;
     const stolen = now.stolen_dram * DRAM_PEAK;
     const saturated = now.stolen_dram > 0 ? 0.86 : DRAM_PEAK;
-    const own = saturated * l.bandwidth_us + (stolen + 0.06) * l.compute_us + (stolen + 0.03) * wait_us + stolen * late_us;
+    const own = saturated * l.fed * l.bandwidth_us + (stolen + 0.06) * l.compute_us + (stolen + 0.03) * wait_us + stolen * late_us;
     const heat = 0.35 + 0.65 * clock;
     const watts =
       POWER.bandwidth * l.bandwidth_us + POWER.compute * heat * l.compute_us + POWER.wait * wait_us + (gpu.idle_w / gpu.tdp_w) * late_us;
