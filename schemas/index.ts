@@ -1,5 +1,6 @@
 export * from "./collector.js";
 export * from "./columns/index.js";
+export * from "./decision-table.js";
 export * from "./diagnosis-input.js";
 export * from "./error-codes.js";
 export * from "./report.js";

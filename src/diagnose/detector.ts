@@ -1,0 +1,157 @@
+import type { Metric } from "../../schemas/index.js";
+import { robustScale } from "../core/robust-scale.js";
+import { type Baseline, e2eBaseline, gapBaseline, tpotBaseline, ttftBaseline } from "./baselines.js";
+import type { GroupRequests } from "./group-requests.js";
+import { findRegimes, type Regimes } from "./regimes.js";
+
+/** Limits of a spike; see docs/adr/0004-diagnosis.md. */
+const Z_LIMIT = 3.5;
+const Z_MASK = 2.5;
+const MASK_RATIO = Math.log(1.3);
+const RATIO = 1.5;
+const SIGMA_FLOOR = 0.05;
+const PASSES = 3;
+/** Runs below these numbers of requests: limits only; leave-one-out with a larger ratio. */
+const SLO_ONLY_BELOW = 10;
+const SMALL_BELOW = 30;
+const SMALL_RATIO = 2.5;
+
+/** Smallest excess that a person notices, ms. */
+export const FLOOR_MS: Readonly<Record<Metric, number>> = { ttft: 100, queue: 100, itl: 50, tpot: 5, e2e: 150 };
+
+export interface MetricDetection {
+  readonly metric: Metric;
+  readonly observed: Float64Array;
+  readonly expected: Float64Array;
+  /** log(observed / expected) minus its centre. */
+  readonly residual: Float64Array;
+  /** Robust sigmas above the centre. */
+  readonly z: Float64Array;
+  readonly candidate: Uint8Array;
+  /** 1 where a given limit is violated, whatever is usual. */
+  readonly violation: Uint8Array;
+}
+
+export interface Detection {
+  readonly metrics: readonly MetricDetection[];
+  readonly regimes: Regimes;
+  /** Rows that the baselines rest on. */
+  readonly baseRows: Int32Array;
+  readonly small: boolean;
+}
+
+interface MetricPlan {
+  readonly metric: Metric;
+  readonly observed: Float64Array;
+  readonly fit: (rows: ArrayLike<number>) => Baseline;
+}
+
+const plans = (q: GroupRequests): MetricPlan[] => [
+  { metric: "ttft", observed: q.ttft, fit: (rows) => ttftBaseline(q, rows) },
+  { metric: "e2e", observed: q.e2e, fit: (rows) => e2eBaseline(q, rows) },
+  { metric: "tpot", observed: q.tpot, fit: (rows) => tpotBaseline(q, rows) },
+  { metric: "itl", observed: q.maxGap, fit: (rows) => gapBaseline(q, rows) },
+];
+
+const logRatio = (observed: Float64Array, expected: Float64Array): Float64Array => {
+  const out = new Float64Array(observed.length);
+  for (let i = 0; i < out.length; i++) out[i] = observed[i]! > 0 && expected[i]! > 0 ? Math.log(observed[i]! / expected[i]!) : Number.NaN;
+  return out;
+};
+
+const pick = (values: Float64Array, keep: (i: number) => boolean): Float64Array => values.filter((v, i) => Number.isFinite(v) && keep(i));
+
+/** Centre and sigma of the residuals of the rows that `keep` admits. */
+const centre = (residual: Float64Array, keep: (i: number) => boolean): { median: number; sigma: number } => {
+  const s = robustScale(pick(residual, keep));
+  const sigma = s.down > 0 && s.up > 0 ? Math.min(s.up, 1.5 * s.down) : Math.max(s.up, s.down);
+  return { median: Number.isFinite(s.median) ? s.median : 0, sigma: Math.max(SIGMA_FLOOR, Number.isFinite(sigma) ? sigma : 0) };
+};
+
+const rowsWhere = (n: number, keep: (i: number) => boolean): Int32Array => {
+  const out: number[] = [];
+  for (let i = 0; i < n; i++) if (keep(i)) out.push(i);
+  return Int32Array.from(out);
+};
+
+/** Finds what is slow for its own work. Deterministic; O(n log n). */
+export const detect = (q: GroupRequests, slo: Readonly<Partial<Record<Metric, number>>>): Detection => {
+  const all = plans(q);
+  const usableCount = q.usable.reduce((a, b) => a + b, 0);
+  const small = usableCount < SMALL_BELOW;
+  const masked = new Uint8Array(q.n);
+  let regimes: Regimes = { segments: [], base: new Uint8Array(q.n).fill(1) };
+  let fits = new Map<Metric, { baseline: Baseline; residual: Float64Array; median: number; sigma: number }>();
+  let baseRows = rowsWhere(q.n, (i) => q.usable[i] === 1);
+  for (let pass = 0; pass <= PASSES; pass++) {
+    fits = new Map();
+    for (const plan of all) {
+      const rows = baseRows.filter((i) => Number.isFinite(plan.observed[i]!));
+      const baseline = plan.fit(rows);
+      const residual = logRatio(plan.observed, baseline.expected);
+      const inBase = new Uint8Array(q.n);
+      for (const i of rows) inBase[i] = 1;
+      fits.set(plan.metric, { baseline, residual, ...centre(residual, (i) => inBase[i] === 1) });
+    }
+    if (pass === PASSES || small) break;
+    const shifted = (m: Metric) => {
+      const f = fits.get(m)!;
+      return f.residual.map((r, i) => (q.usable[i] === 1 ? r - f.median : Number.NaN));
+    };
+    regimes = findRegimes([shifted("ttft"), shifted("e2e")], q.n);
+    masked.fill(0);
+    for (const plan of all) {
+      if (plan.metric === "itl") continue;
+      const f = fits.get(plan.metric)!;
+      const inRegime = centre(f.residual, (i) => q.usable[i] === 1 && regimes.base[i] === 1);
+      for (let i = 0; i < q.n; i++) {
+        const r = f.residual[i]! - inRegime.median;
+        if (r / inRegime.sigma > Z_MASK && r > MASK_RATIO) masked[i] = 1;
+      }
+    }
+    const next = rowsWhere(q.n, (i) => q.usable[i] === 1 && regimes.base[i] === 1 && masked[i] === 0);
+    if (next.length < 8) break;
+    baseRows = next;
+  }
+  const metrics = all.map((plan) => judge(q, plan, fits.get(plan.metric)!, { slo: slo[plan.metric], usableCount, small }));
+  metrics.push(queueDetection(q, slo.queue));
+  return { metrics, regimes, baseRows, small };
+};
+
+const judge = (
+  q: GroupRequests,
+  plan: MetricPlan,
+  fit: { baseline: Baseline; residual: Float64Array; median: number; sigma: number },
+  options: { slo: number | undefined; usableCount: number; small: boolean },
+): MetricDetection => {
+  const { slo, usableCount, small } = options;
+  const expected = new Float64Array(q.n);
+  const residual = new Float64Array(q.n);
+  const z = new Float64Array(q.n);
+  const candidate = new Uint8Array(q.n);
+  const violation = new Uint8Array(q.n);
+  const floor = slo === undefined ? FLOOR_MS[plan.metric] : Math.min(FLOOR_MS[plan.metric], 0.1 * slo);
+  const minRatio = Math.log(small ? SMALL_RATIO : RATIO);
+  for (let i = 0; i < q.n; i++) {
+    const y = plan.observed[i]!;
+    expected[i] = fit.baseline.expected[i]! * Math.exp(fit.median);
+    residual[i] = fit.residual[i]! - fit.median;
+    z[i] = residual[i]! / fit.sigma;
+    if (q.usable[i] !== 1 && q.censored[i] !== 1) continue;
+    if (slo !== undefined && y > slo) violation[i] = 1;
+    if (usableCount < SLO_ONLY_BELOW) continue;
+    const enough = plan.metric === "itl" ? y > Math.max(3 * q.medianGap[i]!, 50) : true;
+    if (z[i]! >= Z_LIMIT && residual[i]! >= minRatio && y - expected[i]! >= floor && enough) candidate[i] = 1;
+    if (q.censored[i] === 1 && plan.metric !== "ttft" && plan.metric !== "e2e") candidate[i] = 0;
+  }
+  return { metric: plan.metric, observed: plan.observed, expected, residual, z, candidate, violation };
+};
+
+/** An expected queue would hide the spike that is looked for: queueing is judged by its size, and only beside a slow TTFT or E2E. */
+const queueDetection = (q: GroupRequests, slo: number | undefined): MetricDetection => {
+  const zero = () => new Float64Array(q.n);
+  const candidate = new Uint8Array(q.n);
+  const violation = new Uint8Array(q.n);
+  for (let i = 0; i < q.n; i++) if (slo !== undefined && q.queue[i]! > slo) violation[i] = 1;
+  return { metric: "queue", observed: q.queue, expected: zero(), residual: zero(), z: zero(), candidate, violation };
+};

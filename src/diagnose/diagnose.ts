@@ -1,0 +1,118 @@
+import {
+  CLASSES,
+  type DecisionTable,
+  type DiagnosisInput,
+  type Episode,
+  type Report,
+  type Spike,
+  type VerdictClass,
+} from "../../schemas/index.js";
+import { formatIso } from "../time/iso-time.js";
+import { bottleneckOf, wholeRun } from "./bottleneck.js";
+import type { EpisodeContext, GroupContext } from "./episode-context.js";
+import { FACTS } from "./facts/index.js";
+import { groupContext } from "./group-context.js";
+import { disturbedTime, findIncidents, type Incident } from "./incidents.js";
+import { judgeIncident } from "./judge-incident.js";
+import { findLosses } from "./losses.js";
+import { serverGroups } from "./server-groups.js";
+import { sourceRows } from "./sources.js";
+import { spikeRows } from "./spike-rows.js";
+import { latencySummary } from "./summary.js";
+import { TelemetryView } from "./telemetry-view.js";
+import { runWarnings } from "./warnings.js";
+
+/** Telemetry this close to an incident is not taken as usual, µs. */
+const GUARD_US = 1e6;
+
+const lastTime = (input: DiagnosisInput): number => {
+  let last = input.run.end_us ?? Number.NEGATIVE_INFINITY;
+  for (const t of input.telemetry.tracks) if (t.ts_us.length > 0) last = Math.max(last, t.ts_us[t.ts_us.length - 1]!);
+  for (let i = 0; i < input.requests.n; i++) {
+    const end = input.requests.end_us[i]!;
+    last = Math.max(last, Number.isFinite(end) ? end : input.requests.arrival_us[i]!);
+  }
+  return last;
+};
+
+const firstTime = (input: DiagnosisInput): number => {
+  let first = input.run.start_us ?? Number.POSITIVE_INFINITY;
+  for (const t of input.telemetry.tracks) if (t.ts_us.length > 0) first = Math.min(first, t.ts_us[0]!);
+  if (input.requests.n > 0) first = Math.min(first, input.requests.sent_us[0]!);
+  return first;
+};
+
+const time = (us: number): string | null => (Number.isFinite(us) ? formatIso(Math.round(us)) : null);
+
+const missingFacts = (table: DecisionTable, runs: readonly EpisodeContext[]): string[] =>
+  table.facts.filter((row) => !runs.some((ctx) => (FACTS[row.name]?.(ctx, row) ?? null) !== null)).map((row) => row.name);
+
+/**
+ * The post-mortem of one run: finds the slow requests, joins them with the telemetry of the phases in which they lost their time, and
+ * says which resource made them slow, or why that cannot be said. Pure: no clock, no randomness, no locale; the same input gives the
+ * same bytes. Times in µs and durations in ms as their names say.
+ */
+export const diagnose = (input: DiagnosisInput, table: DecisionTable): Report => {
+  const view = new TelemetryView();
+  const first = firstTime(input);
+  const last = lastTime(input);
+  const contexts: GroupContext[] = serverGroups(input)
+    .filter((g) => g.rows.length > 0)
+    .map((g) => groupContext(input, g, view, table, last));
+  const found: { ctx: GroupContext; incidents: Incident[] }[] = contexts.map((ctx) => ({
+    ctx,
+    incidents: findIncidents(ctx.q, ctx.detection, findLosses(ctx.q, ctx.all, ctx.detection)),
+  }));
+  view.setDisturbed(
+    disturbedTime(
+      found.flatMap((f) => f.incidents),
+      GUARD_US,
+    ),
+  );
+  const episodes: Episode[] = [];
+  const spikes: Spike[] = [];
+  for (const { ctx, incidents } of found) {
+    for (const incident of incidents) {
+      const { episode } = judgeIncident(ctx, incident);
+      episodes.push(episode);
+      spikes.push(...spikeRows(incident, episode, ctx.q, ctx.all, ctx.detection));
+    }
+  }
+  episodes.sort((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : a.id < b.id ? -1 : 1));
+  spikes.sort((a, b) =>
+    a.start < b.start
+      ? -1
+      : a.start > b.start
+        ? 1
+        : a.request_id < b.request_id
+          ? -1
+          : a.request_id > b.request_id
+            ? 1
+            : a.metric < b.metric
+              ? -1
+              : 1,
+  );
+  const runs = contexts.flatMap((ctx) => wholeRun(ctx) ?? []);
+  const byClass = Object.fromEntries(CLASSES.map((c) => [c, 0])) as Record<VerdictClass, number>;
+  for (const s of spikes) byClass[s.class]++;
+  return {
+    schema: "whyslow.report/v1",
+    run: {
+      id: input.run.id,
+      start: time(input.run.start_us ?? first),
+      end: time(input.run.end_us ?? last),
+      manifest: { ...input.run.manifest },
+    },
+    data: {
+      requests: input.requests.n,
+      sources: sourceRows(input, view, input.requests.n > 0 ? input.requests.sent_us[0]! : first, last),
+      clock: { offset_ms: input.clock.offset_ms, uncertainty_ms: input.clock.uncertainty_ms, method: input.clock.method },
+      warnings: runWarnings(input, contexts, view),
+      missing: missingFacts(table, runs),
+      joined: input.clock.joined,
+    },
+    summary: { ...latencySummary(input.requests), spikes: { total: spikes.length, by_class: byClass }, bottleneck: bottleneckOf(runs) },
+    episodes,
+    spikes,
+  };
+};

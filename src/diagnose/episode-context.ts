@@ -1,0 +1,54 @@
+import type { DecisionTable, FactRow, RequestColumns } from "../../schemas/index.js";
+import type { Detection } from "./detector.js";
+import type { GroupRequests } from "./group-requests.js";
+import type { Incident } from "./incidents.js";
+import type { PhaseShares } from "./phases.js";
+import type { ServerGroup } from "./server-groups.js";
+import type { TelemetryView } from "./telemetry-view.js";
+import type { TraceLoad } from "./trace-load.js";
+
+/** What is known of one server over the whole run. */
+export interface GroupContext {
+  readonly group: ServerGroup;
+  readonly q: GroupRequests;
+  readonly all: RequestColumns;
+  readonly load: TraceLoad;
+  readonly detection: Detection;
+  readonly view: TelemetryView;
+  readonly table: DecisionTable;
+  /** Uncertainty of the clock between requests and telemetry, µs. */
+  readonly clockSigma_us: number;
+  readonly manifest: Readonly<Record<string, string>>;
+  /** Predicted prefill boxes and their usual share of time; null without token counts. */
+  readonly prefillTime: { readonly from: Float64Array; readonly to: Float64Array } | null;
+  /** Start of the process restarts and other marks that explain a pause, µs. */
+  readonly restarts: readonly number[];
+}
+
+/** What is known of one incident. */
+export interface EpisodeContext extends GroupContext {
+  readonly incident: Incident;
+  readonly phases: PhaseShares;
+}
+
+/** What one fact says about one incident. */
+export interface FactReading {
+  readonly fact: string;
+  /** Strength in [0, 1]: 1 = wholly present. */
+  readonly strength: number;
+  readonly value: number;
+  /** What is usual in the run; NaN where nothing is. */
+  readonly expected: number;
+  readonly quality: number;
+  readonly source: string;
+  /** Robust sigmas above the usual; NaN where nothing is usual. */
+  readonly contrast: number;
+  /** Share of the excess that the mechanism's own clock accounts for; NaN where it has none. */
+  readonly dose: number;
+}
+
+/** A fact computes its reading from the episode and its row of the table, or null when its inputs are missing. */
+export type Fact = (ctx: EpisodeContext, row: FactRow) => FactReading | null;
+
+/** The named ramp of a fact; the table is validated, so that a missing one is a defect of the table. */
+export const rampOf = (row: FactRow, name: string): readonly [number, number] => row.ramps[name] ?? [0, 1];

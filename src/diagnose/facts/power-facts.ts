@@ -1,0 +1,81 @@
+import { clamp, ramp } from "../../core/ramp.js";
+import { weightedMean } from "../../core/window-mean.js";
+import { type EpisodeContext, type Fact, rampOf } from "../episode-context.js";
+import { type Reading, readGpus, readSeries } from "../reading.js";
+import { factOf } from "./fact-of.js";
+
+/** NVML clocks event reasons that hold clocks down for heat or hardware, and for the power cap. */
+const THERMAL_REASONS = 0x8 | 0x20 | 0x40 | 0x80;
+const POWER_REASON = 0x4;
+/** A clock this far below its usual counts for decode too; above, decode hardly feels it. */
+const DECODE_FEELS = [0.6, 0.45] as const;
+const DECODE_LITTLE = 0.3;
+/** A throttled GPU whose source has no reason bits. */
+const REASON_UNKNOWN = 0.7;
+
+const modelPeak = (ctx: EpisodeContext, pick: (row: EpisodeContext["table"]["gpus"][number]) => number): number => {
+  const model = ctx.group.gpus[0]?.find((t) => t.entity.labels.model !== undefined)?.entity.labels.model ?? "";
+  const row = ctx.table.gpus.find((g) => model.includes(g.match));
+  return row === undefined ? Number.NaN : pick(row);
+};
+
+export const gpuPeak = modelPeak;
+
+export const powerHigh: Fact = (ctx, row) => {
+  const [lo, hi] = rampOf(row, "power");
+  const limit = readGpus(ctx, "power_limit_w", { width: 100 });
+  const watts = limit?.value ?? modelPeak(ctx, (g) => g.power_w);
+  const r = readGpus(ctx, "power_w", { width: (hi - lo) * (watts || 1), noise: 5 });
+  if (r === null || !(watts > 0)) return null;
+  const scaled: Reading = {
+    ...r,
+    value: r.value / watts,
+    usual: r.usual / watts,
+    sd: r.sd / watts,
+    quality: r.quality * (limit === null ? 0.8 : 1),
+  };
+  return factOf(row.name, scaled, ramp(scaled.value, lo, hi));
+};
+
+/** Share of the window's weight in which one of the bits is set, over the GPUs the worst. */
+const reasonShare = (ctx: EpisodeContext, bits: number): number => {
+  let worst = Number.NaN;
+  for (const tracks of ctx.group.gpus) {
+    const sourced = ctx.view.best(tracks, "clocks_event_mask");
+    if (sourced === null) continue;
+    const { series } = sourced;
+    const hits = { ...series, value: series.value.map((v) => ((v & bits) !== 0 ? 1 : 0)) };
+    const seen = weightedMean(hits, ctx.incident.weight, ctx.incident.support);
+    if (seen.readings > 0) worst = Number.isNaN(worst) ? seen.mean : Math.max(worst, seen.mean);
+  }
+  return worst;
+};
+
+/** Clock fall of the slowest GPU: one throttled rank slows all. */
+export const throttle: Fact = (ctx, row) => {
+  let slowest: Reading | null = null;
+  let depth = 0;
+  for (const tracks of ctx.group.gpus) {
+    const sourced = ctx.view.best(tracks, "sm_clock_mhz");
+    const r = sourced === null ? null : readSeries(ctx, sourced, { width: 200, noise: 15 });
+    if (r === null || !(r.p95 > 0)) continue;
+    const fall = 1 - r.value / r.p95;
+    if (slowest === null || fall > depth) {
+      slowest = r;
+      depth = fall;
+    }
+  }
+  if (slowest === null) return null;
+  const thermal = reasonShare(ctx, THERMAL_REASONS);
+  const power = reasonShare(ctx, POWER_REASON);
+  const known = !Number.isNaN(thermal);
+  const byHeat = ramp(depth, ...rampOf(row, "depth")) * (known ? thermal : REASON_UNKNOWN);
+  const byPower = ramp(depth, ...rampOf(row, "power_depth")) * (known ? power : 0);
+  const clock = 1 - depth;
+  const decode = DECODE_LITTLE + (1 - DECODE_LITTLE) * ramp(clock, DECODE_FEELS[0], DECODE_FEELS[1]);
+  const p = ctx.phases;
+  const decodeShare = p.decode ?? 0;
+  const felt = clamp(1 - decodeShare + decode * decodeShare, 0, 1);
+  const strength = Math.max(byHeat, byPower) * felt;
+  return factOf(row.name, slowest, strength, { value: depth, expected: 0, contrast: Number.NaN, dose: strength > 0 ? depth : Number.NaN });
+};

@@ -1,0 +1,109 @@
+import { ramp } from "../../core/ramp.js";
+import { integralOver, meanOver, type StepFunction, sumOfBoxes } from "../../core/step-function.js";
+import { type EpisodeContext, type Fact, type FactReading, rampOf } from "../episode-context.js";
+import { weightBefore } from "../incidents.js";
+
+const SOURCE = "requests";
+
+const fromTrace = (fact: string, strength: number, value: number, expected: number, dose = Number.NaN): FactReading => ({
+  fact,
+  strength,
+  value,
+  expected,
+  quality: 1,
+  source: SOURCE,
+  contrast: Number.NaN,
+  dose,
+});
+
+/** The stretch in which the incident was fed: from its first arrival until most of the weight is spent. */
+const feeding = (ctx: EpisodeContext): { from: number; to: number } => {
+  const { incident, q } = ctx;
+  const from = Math.min(...incident.rows.map((r) => q.arrival[r]!).filter(Number.isFinite), incident.from);
+  let to = incident.from;
+  for (const at of incident.weight.at) {
+    to = at;
+    if (weightBefore(incident.weight, at) >= 0.5) break;
+  }
+  return { from, to: Math.max(to, from + 1e6) };
+};
+
+const MIN_ARRIVALS = 12;
+
+/** Rate of arrivals, each counted by `work`, in the feeding stretch over the run's usual rate; NaN with too few arrivals to tell. */
+const surge = (ctx: EpisodeContext, work: (i: number) => number): number => {
+  const { q } = ctx;
+  const { from, to } = feeding(ctx);
+  let inside = 0;
+  let count = 0;
+  let total = 0;
+  for (let i = 0; i < q.n; i++) {
+    const w = work(i);
+    if (!Number.isFinite(w)) continue;
+    if (q.arrival[i]! >= from && q.arrival[i]! <= to) {
+      inside += w;
+      count++;
+    } else total += w;
+  }
+  const span = q.n > 1 ? q.arrival[q.n - 1]! - q.arrival[0]! - (to - from) : 0;
+  if (count < MIN_ARRIVALS || !(total > 0) || !(span > (to - from) / 2)) return Number.NaN;
+  return inside / (to - from) / (total / span);
+};
+
+export const arrivalRatio = (ctx: EpisodeContext): number => surge(ctx, () => 1);
+
+export const prefillSurge: Fact = (ctx, row) => {
+  const ratio = surge(ctx, (i) => ctx.q.uncached[i]!);
+  return Number.isNaN(ratio) ? null : fromTrace(row.name, ramp(ratio, ...rampOf(row, "surge")), ratio, 1);
+};
+
+export const arrivalSurge: Fact = (ctx, row) => {
+  const ratio = arrivalRatio(ctx);
+  return Number.isNaN(ratio) ? null : fromTrace(row.name, ramp(ratio, ...rampOf(row, "surge")), ratio, 1);
+};
+
+/** A larger batch is the effect of any slowdown; only one that follows a surge of arrivals is a cause. */
+export const batchSurge: Fact = (ctx, row) => {
+  const arrivals = arrivalRatio(ctx);
+  const { incident, load, q } = ctx;
+  if (q.n < 2 || Number.isNaN(arrivals)) return null;
+  const usual = meanOver(load.decoding, q.arrival[0]!, q.arrival[q.n - 1]!);
+  const ratio = meanOver(load.decoding, incident.from, incident.to) / usual;
+  if (!Number.isFinite(ratio)) return null;
+  const strength = Math.min(ramp(ratio, ...rampOf(row, "batch")), ramp(arrivals, ...rampOf(row, "arrivals")));
+  return fromTrace(row.name, strength, ratio, 1);
+};
+
+/** Weighted share of the incident's time in which `busy` is at least one. */
+const shareUnder = (busy: StepFunction, weight: StepFunction): number => {
+  const last = weight.at.length - 1;
+  let sum = 0;
+  for (let i = 0; i < last; i++) {
+    if (!(weight.value[i]! > 0)) continue;
+    sum += weight.value[i]! * integralOver(busy, weight.at[i]!, weight.at[i + 1]!);
+  }
+  return sum / weight.integral[last]!;
+};
+
+/** Predicted prefills against the lost time: the strongest sign of prefill interference, and it needs no GPU telemetry. */
+export const prefillDose: Fact = (ctx, row) => {
+  if (ctx.prefillTime === null) return null;
+  const raw = sumOfBoxes(ctx.prefillTime.from, ctx.prefillTime.to, null);
+  const busy = { ...raw, value: raw.value.map((v) => Math.min(1, v)) };
+  for (let i = 1; i < busy.at.length; i++) busy.integral[i] = busy.integral[i - 1]! + busy.value[i - 1]! * (busy.at[i]! - busy.at[i - 1]!);
+  const dose = shareUnder(busy, ctx.incident.weight);
+  const { q, incident } = ctx;
+  const all = integralOver(busy, q.arrival[0]!, q.arrival[q.n - 1]!) - integralOver(busy, incident.from, incident.to);
+  const span = q.arrival[q.n - 1]! - q.arrival[0]! - (incident.to - incident.from);
+  const usual = span > 0 ? all / span : Number.NaN;
+  const growth = ramp(dose - usual, ...rampOf(row, "growth"));
+  const strength = Math.min(ramp(dose, ...rampOf(row, "dose")), Number.isNaN(growth) ? 1 : growth);
+  return fromTrace(row.name, strength, dose, usual);
+};
+
+export const transferWait: Fact = (ctx, row) => {
+  const { incident, q } = ctx;
+  if (!incident.rows.some((r) => Number.isFinite(q.transfer[r]!))) return null;
+  const share = ctx.phases.transfer ?? 0;
+  return fromTrace(row.name, ramp(share, ...rampOf(row, "share")), share, 0, share);
+};

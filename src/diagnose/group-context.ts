@@ -1,0 +1,68 @@
+import type { DecisionTable, DiagnosisInput } from "../../schemas/index.js";
+import { predictRow } from "../core/least-squares.js";
+import { ttftBaseline } from "./baselines.js";
+import { detect } from "./detector.js";
+import type { GroupContext } from "./episode-context.js";
+import { type GroupRequests, groupRequests } from "./group-requests.js";
+import type { ServerGroup } from "./server-groups.js";
+import type { TelemetryView } from "./telemetry-view.js";
+import { traceLoad } from "./trace-load.js";
+
+/** Marks after which a pause is no riddle. */
+const RESTART_MARKS: ReadonlySet<string> = new Set(["restart", "oom_kill", "model_load", "lora_load"]);
+
+/** Times at which a start time changed: the process is another one from there on. */
+const restartsOf = (input: DiagnosisInput, group: ServerGroup): number[] => {
+  const out: number[] = [];
+  for (const t of [...group.servers, ...group.processes.flat()]) {
+    const started = t.columns.process_start_time_s ?? t.columns.start_time_s;
+    if (started === undefined) continue;
+    let last = Number.NaN;
+    for (let i = 0; i < started.length; i++) {
+      if (Number.isNaN(started[i]!)) continue;
+      if (!Number.isNaN(last) && Math.abs(started[i]! - last) > 1) out.push(t.ts_us[i]!);
+      last = started[i]!;
+    }
+  }
+  for (const m of input.telemetry.marks) if (RESTART_MARKS.has(m.kind)) out.push(m.ts_us);
+  return out.sort((a, b) => a - b);
+};
+
+/** The time that each prompt's own tokens should have taken, ending at its first token; null where no model of it could be fitted. */
+const prefillTime = (q: GroupRequests, baseRows: Int32Array): GroupContext["prefillTime"] => {
+  const attention = q.uncached.map((u, i) => u * (q.input[i]! - u) + (u * (u + 1)) / 2);
+  const b = ttftBaseline(q, baseRows).coefficients;
+  if (b === null || b.length < 2 || !(b[1]! > 0 || (b[2] ?? 0) > 0)) return null;
+  const features = [q.uncached, attention].slice(0, b.length - 1);
+  const from = new Float64Array(q.n);
+  for (let i = 0; i < q.n; i++) {
+    const ms = predictRow(b.subarray(1), features, i);
+    from[i] = Math.max(q.arrival[i]!, q.first[i]! - (Number.isFinite(ms) ? ms * 1000 : 0));
+  }
+  return { from, to: q.first };
+};
+
+/** Everything that is known of one server before incidents are looked at. */
+export const groupContext = (
+  input: DiagnosisInput,
+  group: ServerGroup,
+  view: TelemetryView,
+  table: DecisionTable,
+  lastSeen_us: number,
+): GroupContext => {
+  const q = groupRequests(input.requests, group.rows, lastSeen_us);
+  const detection = detect(q, input.slo_ms);
+  return {
+    group,
+    q,
+    all: input.requests,
+    load: traceLoad(q),
+    detection,
+    view,
+    table,
+    clockSigma_us: (input.clock.uncertainty_ms ?? 0) * 1000,
+    manifest: input.run.manifest,
+    prefillTime: prefillTime(q, detection.baseRows),
+    restarts: restartsOf(input, group),
+  };
+};

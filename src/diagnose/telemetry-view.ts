@@ -1,0 +1,124 @@
+import type { TelemetrySource, Track } from "../../schemas/index.js";
+import { type IntervalSeries, levelSeries, rateSeries, ratioSeries } from "../core/interval-series.js";
+import { median, sortedFinite } from "../core/quantile.js";
+import { measureRefresh, type Refresh } from "../core/refresh.js";
+import { robustSd } from "../core/robust-scale.js";
+import { integralOver, type StepFunction } from "../core/step-function.js";
+
+/** A series with the name of the source that carries it. */
+export interface SourcedSeries {
+  readonly series: IntervalSeries;
+  readonly source: TelemetrySource;
+  readonly track: Track;
+}
+
+/** What is usual outside of incidents. */
+export interface Usual {
+  readonly median: number;
+  readonly sd: number;
+  readonly p99: number;
+  readonly p95: number;
+  readonly readings: number;
+}
+
+/** Cached access to the telemetry of a run as intervals on the axis of the requests. */
+export class TelemetryView {
+  readonly #refresh = new Map<Track, Refresh>();
+  readonly #series = new Map<Track, Map<string, IntervalSeries>>();
+  readonly #usual = new Map<IntervalSeries, Usual>();
+  /** Where incidents lie: what is usual is measured elsewhere. */
+  #disturbed: StepFunction | null = null;
+
+  setDisturbed(f: StepFunction): void {
+    this.#disturbed = f;
+    this.#usual.clear();
+  }
+
+  refresh(track: Track): Refresh {
+    let found = this.#refresh.get(track);
+    if (found === undefined) {
+      found = measureRefresh(track);
+      this.#refresh.set(track, found);
+    }
+    return found;
+  }
+
+  lag_us(track: Track): number {
+    return (track.source.lag_ms ?? 0) * 1000;
+  }
+
+  #cached(track: Track, key: string, make: () => IntervalSeries): IntervalSeries {
+    let columns = this.#series.get(track);
+    if (columns === undefined) {
+      columns = new Map();
+      this.#series.set(track, columns);
+    }
+    let series = columns.get(key);
+    if (series === undefined) {
+      series = make();
+      columns.set(key, series);
+    }
+    return series;
+  }
+
+  #timing(track: Track) {
+    const window = track.source.window_ms;
+    return { refresh: this.refresh(track), lag_us: this.lag_us(track), window_us: window === null ? Number.NaN : window * 1000 };
+  }
+
+  level(track: Track, column: string): IntervalSeries {
+    return this.#cached(track, column, () => levelSeries(track, column, this.#timing(track)));
+  }
+
+  rate(track: Track, column: string): IntervalSeries {
+    return this.#cached(track, `rate:${column}`, () => rateSeries(track, column, this.#timing(track)));
+  }
+
+  ratio(track: Track, over: string, under: string): IntervalSeries {
+    return this.#cached(track, `${over}/${under}`, () => ratioSeries(this.rate(track, over), this.rate(track, under)));
+  }
+
+  /** The best of several sources of one entity's column: the one that refreshes fastest, then the one first by name. */
+  best(tracks: readonly Track[], column: string, kind: "level" | "rate" = "level"): SourcedSeries | null {
+    let found: SourcedSeries | null = null;
+    let fastest = Number.POSITIVE_INFINITY;
+    for (const track of tracks) {
+      if (track.columns[column] === undefined) continue;
+      const series = kind === "level" ? this.level(track, column) : this.rate(track, column);
+      const every = this.refresh(track).refresh_us;
+      if (series.n === 0) continue;
+      const rank = Number.isFinite(every) ? every : 1e15;
+      if (rank < fastest) {
+        fastest = rank;
+        found = { series, source: track.source, track };
+      }
+    }
+    return found;
+  }
+
+  usual(series: IntervalSeries): Usual {
+    let found = this.#usual.get(series);
+    if (found === undefined) {
+      found = this.#measureUsual(series);
+      this.#usual.set(series, found);
+    }
+    return found;
+  }
+
+  #measureUsual(series: IntervalSeries): Usual {
+    const quiet: number[] = [];
+    for (let i = 0; i < series.n; i++) {
+      const away = this.#disturbed === null || !(integralOver(this.#disturbed, series.from[i]!, series.to[i]!) > 0);
+      if (away) quiet.push(series.value[i]!);
+    }
+    const all = sortedFinite(series.value);
+    const at = (p: number) => (all.length === 0 ? Number.NaN : all[Math.min(all.length - 1, Math.floor(p * all.length))]!);
+    return {
+      median: median(quiet),
+      sd: quiet.length >= 3 ? robustSd(quiet) : Number.NaN,
+      p99: at(0.99),
+      p95: at(0.95),
+      readings: quiet.length,
+    };
+  }
+}
