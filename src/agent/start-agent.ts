@@ -18,7 +18,6 @@ import { createServerDiscovery, type SeenProcess } from "./server-discovery.js";
 import { collectorLines, listenLines, serverLines } from "./start-up-lines.js";
 import { createSupervisor } from "./supervisor.js";
 
-/** How often sources and servers that were not there are looked for. */
 const LOOK_INTERVAL_MS = 30_000;
 
 export interface AgentDeps {
@@ -37,6 +36,8 @@ export interface AgentDeps {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Ports on which servers are looked for; default: the usual ones. */
   readonly serverPorts?: readonly number[];
+  /** How often sources and servers that are not there are looked for. */
+  readonly lookIntervalMs?: number;
 }
 
 export interface RunningAgent {
@@ -142,9 +143,10 @@ async function start(config: AgentConfig, deps: AgentDeps, undo: (() => unknown)
   ];
   for (const line of lines) deps.say(line);
 
+  const lookIntervalMs = deps.lookIntervalMs ?? LOOK_INTERVAL_MS;
   const again: PeriodicTask = startPeriodic({
-    intervalMs: LOOK_INTERVAL_MS,
-    alignMs: performance.now() + LOOK_INTERVAL_MS,
+    intervalMs: lookIntervalMs,
+    alignMs: performance.now() + lookIntervalMs,
     onError: (error) => log.error({ error: String(error) }, "looking for sources failed"),
     async run() {
       if (config.servers === null && (await discovery.look())) for (const line of serverLines(discovery.servers, false)) deps.say(line);

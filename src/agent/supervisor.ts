@@ -135,7 +135,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     },
     async stop() {
       stopped = true;
-      await Promise.all(members.map((member) => member.runner?.stop()));
+      await Promise.all(members.flatMap((member) => (member.runner ? [member.runner.stop()] : [])));
     },
   };
 }
