@@ -94,7 +94,7 @@ async function importOne(file: InputFile, importer: Importer, options: ImportOpt
   return { path: file.path, format: importer.name, truncated, warnings: [...warnings], ...stats };
 }
 
-/** The file and its folder: the same wherever the run's folder lies. */
+/** The file and its folder, packed or not: the same wherever the run's folder lies. */
 function originOf(at: string): string {
-  return path.resolve(at).split(path.sep).slice(-2).join("/");
+  return path.resolve(at).split(path.sep).slice(-2).join("/").replace(/\.gz$/, "");
 }

@@ -19,7 +19,7 @@ export interface InputLimits {
 export const DEFAULT_INPUT_LIMITS: InputLimits = {
   max_bytes: 16 * 2 ** 30,
   max_ratio: 500,
-  ratio_from_bytes: 64 * 2 ** 20,
+  ratio_from_bytes: 16 * 2 ** 20,
   max_line_bytes: 128 * 2 ** 20,
   max_document_bytes: 400 * 2 ** 20,
 };

@@ -41,7 +41,9 @@ export async function* readLines(file: InputFile, limits: InputLimits, onTooLong
       skipping = false;
     }
     rest = text.slice(end + 1);
-    if (lines.length > 0) yield { lines: lines.map(dropCarriageReturn), unterminated: false };
+    const kept = lines.filter((line) => line.length <= limits.max_line_bytes);
+    for (let dropped = lines.length - kept.length; dropped > 0; dropped--) onTooLong();
+    if (kept.length > 0) yield { lines: kept.map(dropCarriageReturn), unterminated: false };
   }
   rest += decoder.end();
   if (rest !== "" && !skipping) yield { lines: [dropCarriageReturn(rest)], unterminated: true };

@@ -7,6 +7,8 @@ import { createExportHandler, DEFAULT_RECEIVER_LIMITS, type ExportAnswer, type R
 /** How long `stop` waits for exports that are being read, ms. */
 const STOP_MS = 3000;
 const KEEPALIVE_MS = 30_000;
+// The library writes lines of its own on standard error; faults reach the caller as errors all the same.
+grpc.setLogVerbosity(grpc.logVerbosity.NONE);
 
 /** Messages go through as bytes, so that decoding is ours to limit. Services that are not named here answer UNIMPLEMENTED. */
 const TRACE_SERVICE: grpc.ServiceDefinition = {
