@@ -3,6 +3,7 @@ import { integralOver, stepFunction } from "../core/step-function.js";
 import type { EpisodeContext, GroupContext } from "./episode-context.js";
 import { rounded } from "./evidence.js";
 import { splitPending } from "./gauge-split.js";
+import { runningSteps } from "./group-context.js";
 import type { Incident } from "./incidents.js";
 import { readFacts } from "./judge-incident.js";
 import { excludedClasses } from "./measured.js";
@@ -33,7 +34,7 @@ export const wholeRun = (group: GroupContext): EpisodeContext | null => {
   };
   const waiting = integralOver(pending, from, to);
   const decode = integralOver(decoding, from, to);
-  const split = splitPending(group.group.servers, group.load, pending, (t) => group.view.lag_us(t));
+  const split = splitPending(group.group.servers, group.load, pending, (t) => group.view.lag_us(t), runningSteps(group));
   const total = waiting + decode;
   if (!(total > 0)) return null;
   const wait = waiting / total;

@@ -6,6 +6,7 @@ import { findRegimes, type Regimes } from "./regimes.js";
 
 /** Limits of a spike; see docs/adr/0004-diagnosis.md. */
 const Z_LIMIT = 3.5;
+const Z_MILD = 2;
 const Z_MASK = 2.5;
 const MASK_RATIO = Math.log(1.3);
 const RATIO = 1.5;
@@ -28,6 +29,8 @@ export interface MetricDetection {
   /** Robust sigmas above the centre. */
   readonly z: Float64Array;
   readonly candidate: Uint8Array;
+  /** 1 where the row is slow enough to belong to an incident that others prove: same ratio and floor, a lower z. */
+  readonly mild: Uint8Array;
   /** 1 where a given limit is violated, whatever is usual. */
   readonly violation: Uint8Array;
 }
@@ -129,6 +132,7 @@ const judge = (
   const residual = new Float64Array(q.n);
   const z = new Float64Array(q.n);
   const candidate = new Uint8Array(q.n);
+  const mild = new Uint8Array(q.n);
   const violation = new Uint8Array(q.n);
   const floor = slo === undefined ? FLOOR_MS[plan.metric] : Math.min(FLOOR_MS[plan.metric], 0.1 * slo);
   const minRatio = Math.log(small ? SMALL_RATIO : RATIO);
@@ -141,10 +145,12 @@ const judge = (
     if (slo !== undefined && y > slo) violation[i] = 1;
     if (usableCount < SLO_ONLY_BELOW) continue;
     const enough = plan.metric === "itl" ? y > Math.max(3 * q.medianGap[i]!, 50) : true;
-    if (z[i]! >= Z_LIMIT && residual[i]! >= minRatio && y - expected[i]! >= floor && enough) candidate[i] = 1;
+    const large = residual[i]! >= minRatio && y - expected[i]! >= floor && enough;
+    if (large && z[i]! >= Z_LIMIT) candidate[i] = 1;
+    else if (large && z[i]! >= Z_MILD && !small) mild[i] = 1;
     if (q.censored[i] === 1 && plan.metric !== "ttft" && plan.metric !== "e2e") candidate[i] = 0;
   }
-  return { metric: plan.metric, observed: plan.observed, expected, residual, z, candidate, violation };
+  return { metric: plan.metric, observed: plan.observed, expected, residual, z, candidate, mild, violation };
 };
 
 /** An expected queue would hide the spike that is looked for: queueing is judged by its size, and only beside a slow TTFT or E2E. */
@@ -153,5 +159,5 @@ const queueDetection = (q: GroupRequests, slo: number | undefined): MetricDetect
   const candidate = new Uint8Array(q.n);
   const violation = new Uint8Array(q.n);
   for (let i = 0; i < q.n; i++) if (slo !== undefined && q.queue[i]! > slo) violation[i] = 1;
-  return { metric: "queue", observed: q.queue, expected: zero(), residual: zero(), z: zero(), candidate, violation };
+  return { metric: "queue", observed: q.queue, expected: zero(), residual: zero(), z: zero(), candidate, mild: new Uint8Array(q.n), violation };
 };

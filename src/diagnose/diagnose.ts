@@ -12,6 +12,7 @@ import { bottleneckOf, wholeRun } from "./bottleneck.js";
 import type { EpisodeContext, GroupContext } from "./episode-context.js";
 import { FACTS } from "./facts/index.js";
 import { groupContext } from "./group-context.js";
+import { growIncidents } from "./grow-incidents.js";
 import { disturbedTime, findIncidents, type Incident } from "./incidents.js";
 import { judgeIncident } from "./judge-incident.js";
 import { findLosses } from "./losses.js";
@@ -61,7 +62,7 @@ export const diagnose = (input: DiagnosisInput, table: DecisionTable): Report =>
     .map((g) => groupContext(input, g, view, table, last));
   const found: { ctx: GroupContext; incidents: Incident[] }[] = contexts.map((ctx) => ({
     ctx,
-    incidents: findIncidents(ctx.q, ctx.detection, findLosses(ctx.q, ctx.all, ctx.detection)),
+    incidents: growIncidents(findIncidents(ctx.q, ctx.detection, findLosses(ctx.q, ctx.all, ctx.detection)), ctx.q, ctx.all, ctx.detection),
   }));
   view.setDisturbed(
     disturbedTime(

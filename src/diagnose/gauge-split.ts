@@ -1,5 +1,6 @@
 import type { Track } from "../../schemas/index.js";
 import { integralOver, lastAtOrBefore, type StepFunction, valueAt } from "../core/step-function.js";
+import type { GroupRequests } from "./group-requests.js";
 import type { TraceLoad } from "./trace-load.js";
 
 /** Where requests without a first token were, by the server's own gauges. Shares of the pending time; they sum to 1. */
@@ -11,6 +12,30 @@ export interface PendingSplit {
   readonly readings: number;
   readonly coverage: number;
 }
+
+/** When each request's prefill should have been running: its arrival, the predicted start and its first token. */
+export interface RunningSteps {
+  readonly q: GroupRequests;
+  readonly from: Float64Array;
+}
+
+/** Requests before `t` that can still be without a first token. */
+const SEARCH_BACK = 1000;
+
+/**
+ * Requests that arrived while the running prefill step kept the scheduler from seeing them: they wait for the step, not in front of the
+ * server. Bounded by the step: only arrivals after its start count.
+ */
+const waitForStep = ({ q, from }: RunningSteps, t: number): number => {
+  const last = lastAtOrBefore(q.arrival, t);
+  let started = Number.POSITIVE_INFINITY;
+  for (let i = last; i >= 0 && i > last - SEARCH_BACK; i--) if (q.first[i]! > t && from[i]! <= t) started = Math.min(started, from[i]!);
+  if (started === Number.POSITIVE_INFINITY) return 0;
+  let count = 0;
+  for (let i = last; i >= 0 && q.arrival[i]! >= started; i--) if (q.first[i]! > t && from[i]! > t) count++;
+  // The request in prefill itself may be unknown to a gauge that was set before the step.
+  return count + 1;
+};
 
 /** Half the time that one reading of a gauge may speak for, µs. */
 const reach = (track: Track): number => {
@@ -28,6 +53,7 @@ export const splitPending = (
   load: TraceLoad,
   weight: StepFunction,
   lag_us: (track: Track) => number,
+  steps: RunningSteps | null,
 ): PendingSplit | null => {
   let ingress = 0;
   let queue = 0;
@@ -51,9 +77,10 @@ export const splitPending = (
     if (!(w > 0) || p <= 0 || Number.isNaN(running) || Number.isNaN(waiting)) continue;
     const queued = Math.min(p, waiting);
     const known = Math.min(p, waiting + Math.max(0, running - valueAt(load.decoding, t)));
-    queue += (w * queued) / p;
+    const step = steps === null ? 0 : Math.min(p - known, waitForStep(steps, t));
+    queue += (w * (queued + step)) / p;
     prefill += (w * (known - queued)) / p;
-    ingress += (w * (p - known)) / p;
+    ingress += (w * (p - known - step)) / p;
     total += w;
     readings++;
   }

@@ -4,6 +4,7 @@ import { ttftBaseline } from "./baselines.js";
 import { detect } from "./detector.js";
 import type { GroupContext } from "./episode-context.js";
 import { type GroupRequests, groupRequests } from "./group-requests.js";
+import type { RunningSteps } from "./gauge-split.js";
 import type { ServerGroup } from "./server-groups.js";
 import type { TelemetryView } from "./telemetry-view.js";
 import { traceLoad } from "./trace-load.js";
@@ -66,3 +67,7 @@ export const groupContext = (
     restarts: restartsOf(input, group),
   };
 };
+
+/** What the split of pending requests needs to know of prefills; null where they could not be predicted. */
+export const runningSteps = (ctx: GroupContext): RunningSteps | null =>
+  ctx.prefillTime === null ? null : { q: ctx.q, from: ctx.prefillTime.from };

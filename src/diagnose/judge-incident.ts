@@ -7,6 +7,7 @@ import type { EpisodeContext, FactReading, GroupContext } from "./episode-contex
 import { evidenceRows, rounded } from "./evidence.js";
 import { FACTS } from "./facts/index.js";
 import { splitPending } from "./gauge-split.js";
+import { runningSteps } from "./group-context.js";
 import type { Incident } from "./incidents.js";
 import { excludedClasses } from "./measured.js";
 import { attributePhases, type PhaseShares, usualParts } from "./phases.js";
@@ -21,7 +22,7 @@ export const readFacts = (ctx: EpisodeContext): FactReading[] =>
   });
 
 export const episodeContext = (group: GroupContext, incident: Incident): EpisodeContext => {
-  const split = splitPending(group.group.servers, group.load, incident.weight, (t) => group.view.lag_us(t));
+  const split = splitPending(group.group.servers, group.load, incident.weight, (t) => group.view.lag_us(t), runningSteps(group));
   const usual = usualParts(group.q, group.detection.baseRows);
   return { ...group, incident, phases: attributePhases(incident, group.q, group.all, group.detection, usual, split) };
 };

@@ -1,4 +1,4 @@
-import type { RequestColumns } from "../../schemas/index.js";
+import type { Metric, RequestColumns } from "../../schemas/index.js";
 import type { Detection, MetricDetection } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
 
@@ -16,7 +16,10 @@ const STALL_RATIO = 3;
 /** Recorded gaps explain a slow decode as stalls if they hold at least this share of its excess. */
 const STALL_SHARE = 0.4;
 
-const metricOf = (detection: Detection, name: string): MetricDetection => detection.metrics.find((m) => m.metric === name)!;
+/** A broken limit without any excess over the usual: the whole request counts, thinly. */
+const LIMIT_RATE = 0.1;
+
+const metricOf = (detection: Detection, name: Metric): MetricDetection => detection.metrics.find((m) => m.metric === name)!;
 
 const stalls = (q: GroupRequests, all: RequestColumns, row: number): Loss[] => {
   const r = q.row[row]!;
@@ -31,33 +34,38 @@ const stalls = (q: GroupRequests, all: RequestColumns, row: number): Loss[] => {
   return out;
 };
 
-/** Where the flagged requests of a group lost their time, by row. */
+/** Where one flagged request lost its time; empty when it is not flagged or its stamps are missing. */
+export const lossesOf = (q: GroupRequests, all: RequestColumns, detection: Detection, i: number): Loss[] => {
+  const [ttft, e2e] = [metricOf(detection, "ttft"), metricOf(detection, "e2e")];
+  const flagged = (name: Metric) => {
+    const m = metricOf(detection, name);
+    return m.candidate[i] === 1 || m.violation[i] === 1;
+  };
+  const slowDecode = flagged("e2e") || flagged("tpot");
+  const losses: Loss[] = [];
+  const late = q.ttft[i]! - ttft.expected[i]!;
+  if (late > 0 && (flagged("ttft") || late >= 50) && Number.isFinite(q.first[i]!)) {
+    const from = Math.max(q.sent[i]!, q.first[i]! - late * 1000);
+    if (q.first[i]! > from) losses.push({ row: i, part: "first_token", from, to: q.first[i]!, rate: 1 });
+  }
+  const decode = q.end[i]! - q.first[i]!;
+  const excess = q.e2e[i]! - q.ttft[i]! - Math.max(0, e2e.expected[i]! - ttft.expected[i]!);
+  const long = stalls(q, all, i);
+  const stalled = long.reduce((a, l) => a + (l.to - l.from) / 1000, 0);
+  if (slowDecode && excess > 0 && decode > 0) {
+    if (stalled >= STALL_SHARE * excess) losses.push(...long);
+    else losses.push({ row: i, part: "decode", from: q.first[i]!, to: q.end[i]!, rate: Math.min(1, (excess * 1000) / decode) });
+  } else if (flagged("itl")) losses.push(...long);
+  if (losses.length > 0) return losses;
+  return q.end[i]! > q.sent[i]! ? [{ row: i, part: "decode", from: q.sent[i]!, to: q.end[i]!, rate: LIMIT_RATE }] : [];
+};
+
+/** The flagged requests of a group by row, with where each lost its time. */
 export const findLosses = (q: GroupRequests, all: RequestColumns, detection: Detection): Map<number, Loss[]> => {
-  const ttft = metricOf(detection, "ttft");
-  const e2e = metricOf(detection, "e2e");
-  const tpot = metricOf(detection, "tpot");
-  const itl = metricOf(detection, "itl");
   const out = new Map<number, Loss[]>();
   for (let i = 0; i < q.n; i++) {
-    const flagged = (m: MetricDetection) => m.candidate[i] === 1 || m.violation[i] === 1;
-    const slowStart = flagged(ttft);
-    const slowDecode = flagged(e2e) || flagged(tpot);
-    if (!slowStart && !slowDecode && !flagged(itl) && !flagged(metricOf(detection, "queue"))) continue;
-    const losses: Loss[] = [];
-    const late = q.ttft[i]! - ttft.expected[i]!;
-    if (late > 0 && (slowStart || late >= 50) && Number.isFinite(q.first[i]!)) {
-      const from = Math.max(q.sent[i]!, q.first[i]! - late * 1000);
-      if (q.first[i]! > from) losses.push({ row: i, part: "first_token", from, to: q.first[i]!, rate: 1 });
-    }
-    const decode = q.end[i]! - q.first[i]!;
-    const expected = Math.max(0, e2e.expected[i]! - ttft.expected[i]!);
-    const excess = q.e2e[i]! - q.ttft[i]! - expected;
-    const long = stalls(q, all, i);
-    const stalled = long.reduce((a, l) => a + (l.to - l.from) / 1000, 0);
-    if (slowDecode && excess > 0 && decode > 0) {
-      if (stalled >= STALL_SHARE * excess) losses.push(...long);
-      else losses.push({ row: i, part: "decode", from: q.first[i]!, to: q.end[i]!, rate: Math.min(1, (excess * 1000) / decode) });
-    } else if (flagged(itl)) losses.push(...long);
+    if (!detection.metrics.some((m) => m.candidate[i] === 1 || m.violation[i] === 1)) continue;
+    const losses = lossesOf(q, all, detection, i);
     if (losses.length > 0) out.set(i, losses);
   }
   return out;

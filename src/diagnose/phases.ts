@@ -112,7 +112,10 @@ const spread = (ms: number, queueKnown: boolean, split: PendingSplit | null, add
   }
   const queue = queueKnown ? 0 : split.queue;
   const rest = split.ingress + split.prefill + queue;
-  if (!(rest > 0)) return add("prefill", ms);
+  if (!(rest > 0)) {
+    add("prefill", ms);
+    return;
+  }
   add("ingress", (ms * split.ingress) / rest);
   add("queue", (ms * queue) / rest);
   add("prefill", (ms * split.prefill) / rest);

@@ -68,7 +68,10 @@ export const allStopped: Fact = (ctx, row) => {
   return factOf(row.name, gpu, strength, { value: fall, expected: 0, contrast: Number.NaN });
 };
 
-/** Memory traffic beyond what this server's tokens explain: another tenant is on the GPU. Names a cause, gives no weight. */
+/**
+ * Memory traffic beyond what this server's tokens explain, while decode is slow and the traffic is high and not below its usual:
+ * somebody else is on the GPU, or every token costs more bytes.
+ */
 export const sharedGpu: Fact = (ctx, row) => {
   const dram =
     readGpus(ctx, "dram_active_ratio", { width: 0.25, ratio: true }) ?? readGpus(ctx, "mem_util_ratio", { width: 0.25, ratio: true });
@@ -81,5 +84,12 @@ export const sharedGpu: Fact = (ctx, row) => {
   const usual = rates.reduce((a, r) => a + r.usual, 0);
   if (!(usual > 0)) return null;
   const excess = dram.value - dram.usual * Math.min(1, now / usual);
-  return factOf(row.name, dram, ramp(excess, ...rampOf(row, "excess")), { value: excess, expected: 0, contrast: Number.NaN });
+  const decode = (ctx.phases.decode ?? 0) + (ctx.phases.stall ?? 0);
+  const strength = Math.min(
+    ramp(excess, ...rampOf(row, "excess")),
+    ramp(dram.value, ...rampOf(row, "level")),
+    ramp(dram.value / dram.usual, ...rampOf(row, "held")),
+    ramp(decode, ...rampOf(row, "decode")),
+  );
+  return factOf(row.name, dram, strength, { value: excess, expected: 0, contrast: Number.NaN });
 };
