@@ -6,9 +6,9 @@ import { limitingGroup, readCgroupLimits, readCgroupUse } from "./parts/cgroup-r
 import { ServerProcessFinder } from "./parts/find-server-processes.js";
 import { presentValues } from "./parts/present-values.js";
 import { readText } from "./parts/read-text.js";
-import { nameServers, targetPids } from "./parts/server-labels.js";
+import { nameServers, targetPids, targetsKey } from "./parts/server-labels.js";
 
-const SCAN_EVERY_US = 15_000_000;
+const SCAN_EVERY_US = 30_000_000;
 const SCAN_AFTER_LOSS_US = 2_000_000;
 const MAX_GROUPS = 32;
 
@@ -25,12 +25,14 @@ class CgroupReader {
   private groups: readonly Group[] = [];
   private readonly oomKills = new Map<string, number>();
   private scannedUs = Number.NEGATIVE_INFINITY;
+  private scannedFor = "";
   private isMissingOne = false;
   private notice: string | null = null;
 
   async poll(ctx: CollectorContext): Promise<Reading> {
     const age = ctx.clock.monoUs() - this.scannedUs;
-    if (age >= SCAN_EVERY_US || (this.isMissingOne && age >= SCAN_AFTER_LOSS_US)) await this.scan(ctx);
+    const isDue = age >= SCAN_EVERY_US || (this.isMissingOne && age >= SCAN_AFTER_LOSS_US);
+    if (isDue || targetsKey(ctx.servers) !== this.scannedFor) await this.scan(ctx);
     const samples: Sample[] = [];
     const marks: Mark[] = [];
     for (const { folders, servers, limits } of this.groups) {
@@ -61,6 +63,7 @@ class CgroupReader {
 
   private async scan(ctx: CollectorContext): Promise<void> {
     this.scannedUs = ctx.clock.monoUs();
+    this.scannedFor = targetsKey(ctx.servers);
     this.isMissingOne = false;
     const { proc, sys } = ctx.roots;
     this.finder ??= new ServerProcessFinder(proc);

@@ -8,7 +8,7 @@ import { findServerProcesses, type ServerProcess, ServerProcessFinder } from "./
 import { presentValues } from "./parts/present-values.js";
 import { readText } from "./parts/read-text.js";
 import { RestartWatch } from "./parts/restart-watch.js";
-import { nameServers, targetPids } from "./parts/server-labels.js";
+import { nameServers, targetPids, targetsKey } from "./parts/server-labels.js";
 import type { ServerRole } from "./parts/server-process-roles.js";
 import { ThreadTracker } from "./parts/thread-tracker.js";
 
@@ -16,8 +16,8 @@ const SCAN_EVERY_US = 15_000_000;
 /** A process has gone: look for its successor sooner, but do not list all processes each time. */
 const SCAN_AFTER_LOSS_US = 2_000_000;
 const MAX_PROCESSES = 64;
-/** Threads that are not busy, read in one poll, all processes together: with the busy ones some 100 reads of 10 µs. */
-const COLD_READS = 64;
+/** Threads that are not busy, read in one poll, all processes together, at some 10 µs each. */
+const COLD_READS = 40;
 
 /** Front ends first: where one busy thread is evidence. */
 const ROLES: readonly ServerRole[] = ["api_server", "tokenizer", "detokenizer", "engine", "scheduler", "worker", "other"];
@@ -38,6 +38,7 @@ class ServerProcessReader {
   private followed = new Map<string, Followed>();
   private readonly restarts = new RestartWatch();
   private scannedUs = Number.NEGATIVE_INFINITY;
+  private scannedFor = "";
   private isMissingOne = false;
   private bootTimeS: number | null = null;
   private notice: string | null = null;
@@ -45,7 +46,8 @@ class ServerProcessReader {
   async poll(ctx: CollectorContext): Promise<Reading> {
     const marks: Mark[] = [];
     const age = ctx.clock.monoUs() - this.scannedUs;
-    if (age >= SCAN_EVERY_US || (this.isMissingOne && age >= SCAN_AFTER_LOSS_US)) await this.scan(ctx, marks);
+    const isDue = age >= SCAN_EVERY_US || (this.isMissingOne && age >= SCAN_AFTER_LOSS_US);
+    if (isDue || targetsKey(ctx.servers) !== this.scannedFor) await this.scan(ctx, marks);
     const weight = (f: Followed): number => (isFrontEnd(f.process.role) ? 4 : 1);
     const weights = [...this.followed.values()].reduce((sum, f) => sum + weight(f), 0);
     const samples: Sample[] = [];
@@ -64,6 +66,7 @@ class ServerProcessReader {
 
   private async scan(ctx: CollectorContext, marks: Mark[]): Promise<void> {
     this.scannedUs = ctx.clock.monoUs();
+    this.scannedFor = targetsKey(ctx.servers);
     this.isMissingOne = false;
     const { proc } = ctx.roots;
     this.finder ??= new ServerProcessFinder(proc);

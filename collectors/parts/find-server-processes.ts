@@ -13,8 +13,7 @@ export interface ServerProcess extends ServerRoleMatch {
 }
 
 interface Known {
-  readonly start_ticks: number;
-  readonly comm: string;
+  readonly entry: ProcessEntry;
   readonly match: ServerRoleMatch | null;
   /** Was started by multiprocessing, or is a fork with the arguments of its parent: its place in the tree says what it does. */
   readonly isPythonChild: boolean;
@@ -24,6 +23,11 @@ interface Known {
 
 /** A young process may still be about to exec or to set its title: its arguments are read again in this many scans. */
 const LOOKS = 3;
+/**
+ * Processes that are no server's after so many looks are read again in one scan of this many. A node has hundreds; the price is that a
+ * pid that is used again, or a shell that becomes a server late, is seen a minute later.
+ */
+const SETTLED_AGAIN = 4;
 /** A child that only tracks shared memory for its parent. */
 const isTracker = (args: readonly string[]): boolean => args.some((a) => a.includes("resource_tracker"));
 const isSpawned = (args: readonly string[]): boolean =>
@@ -38,12 +42,18 @@ const lineageOf = (table: ReadonlyMap<number, ProcessEntry>, pid: number): reado
 /** Finds processes of inference servers again and again; remembers what a process was so that its arguments are read a few times only. */
 export class ServerProcessFinder {
   private known = new Map<number, Known>();
+  private scans = 0;
 
   constructor(private readonly proc: string) {}
 
   /** All processes of the node's inference servers, by pid. `pids` are taken in with their names though nothing recognises them. */
   async find(pids: ReadonlySet<number> = new Set()): Promise<readonly ServerProcess[]> {
-    const table = readProcessTable(this.proc);
+    const isFull = this.scans++ % SETTLED_AGAIN === 0;
+    const table = readProcessTable(this.proc, (pid) => {
+      const before = isFull ? undefined : this.known.get(pid);
+      const isSettled = before !== undefined && before.looks >= LOOKS && before.match === null && !before.isPythonChild && !pids.has(pid);
+      return isSettled ? before.entry : undefined;
+    });
     const known = new Map<number, Known>();
     for (const entry of table.values()) known.set(entry.pid, await this.look(entry));
     this.known = known;
@@ -60,13 +70,12 @@ export class ServerProcessFinder {
 
   private async look(entry: ProcessEntry): Promise<Known> {
     const before = this.known.get(entry.pid);
-    const isSame = before !== undefined && before.start_ticks === entry.start_ticks && before.comm === entry.comm;
+    const isSame = before !== undefined && before.entry.start_ticks === entry.start_ticks && before.entry.comm === entry.comm;
     if (isSame && before.looks >= LOOKS) return before;
     const args = entry.is_kernel ? [] : await readArguments(this.proc, entry.pid);
-    if (args === null) return isSame ? before : { ...entry, match: null, isPythonChild: false, fingerprint: "", looks: 0 };
+    if (args === null) return isSame ? before : { entry, match: null, isPythonChild: false, fingerprint: "", looks: 0 };
     return {
-      start_ticks: entry.start_ticks,
-      comm: entry.comm,
+      entry,
       match: isTracker(args) ? null : matchServerRole(args),
       isPythonChild: isSpawned(args),
       fingerprint: args.length === 0 ? "" : `${args.length} ${args.reduce((sum, a) => sum + a.length, 0)} ${args[0]}`,

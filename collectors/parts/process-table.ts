@@ -34,11 +34,19 @@ export const readArguments = async (proc: string, pid: number): Promise<readonly
   return null;
 };
 
-/** All processes that are there and readable now. One that ends between the listing and its reading is left out. */
-export const readProcessTable = (proc: string): ReadonlyMap<number, ProcessEntry> => {
+/**
+ * All processes that are there and readable now. One that ends between the listing and its reading is left out. `settled` gives entries
+ * that are taken over without reading them again.
+ */
+export const readProcessTable = (proc: string, settled?: (pid: number) => ProcessEntry | undefined): ReadonlyMap<number, ProcessEntry> => {
   const table = new Map<number, ProcessEntry>();
   for (const name of listNames(proc)) {
     if (!/^\d+$/.test(name)) continue;
+    const before = settled?.(Number(name));
+    if (before !== undefined) {
+      table.set(before.pid, before);
+      continue;
+    }
     const stat = parsePidStat(readText(`${proc}/${name}/stat`) ?? "");
     if (stat === null || stat.state === "Z" || stat.state === "X") continue;
     table.set(stat.pid, { pid: stat.pid, ppid: stat.ppid, comm: stat.comm, start_ticks: stat.start_ticks, is_kernel: stat.is_kernel });

@@ -51,3 +51,7 @@ export const nameServers = (
 
 /** The pids that targets name. */
 export const targetPids = (targets: readonly ServerTarget[]): ReadonlySet<number> => new Set(targets.flatMap((t) => t.pids));
+
+/** Changes when the targets do: what was found must then be named again. */
+export const targetsKey = (targets: readonly ServerTarget[]): string =>
+  targets.map((t) => [t.name, t.url, t.engine ?? "", ...t.pids].join(" ")).join("\n");
