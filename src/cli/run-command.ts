@@ -5,7 +5,6 @@ import { openStore, type Store } from "../store/open-store.js";
 import { formatDurationMs } from "../time/duration.js";
 import { formatIso } from "../time/iso-time.js";
 import { type CommandIo, DB_OPTION, databasePath } from "./command-io.js";
-import { runExec } from "./run-exec.js";
 
 interface RunFlags {
   readonly db?: string;
@@ -34,9 +33,10 @@ export function register(program: Command, io: CommandIo): void {
     .argument("<id>", "name of the run")
     .argument("<command...>", "the command and its arguments, after --")
     .option("--import <path...>", "files or folders that the command leaves: import them into the run when it ends")
-    .action((id: string, command: string[], flags: RunFlags & { readonly import?: string[] }) =>
-      runExec({ id, command, file: databasePath(flags.db, io.env), imports: flags.import ?? [], json: flags.json === true }, io),
-    );
+    .action(async (id: string, command: string[], flags: RunFlags & { readonly import?: string[] }) => {
+      const { runExec } = await import("./run-exec.js");
+      await runExec({ id, command, file: databasePath(flags.db, io.env), imports: flags.import ?? [], json: flags.json === true }, io);
+    });
 }
 
 function within(flags: RunFlags, io: CommandIo, mode: "read" | "write", body: (store: Store) => void): void {

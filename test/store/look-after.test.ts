@@ -5,9 +5,9 @@ import { checkDatabase } from "../../src/store/check-database.js";
 import { compactDatabase } from "../../src/store/compact-database.js";
 import { queryDatabase } from "../../src/store/query-database.js";
 import { repairDatabase } from "../../src/store/repair-database.js";
+import { damage } from "./damage.js";
 import { entity, open, request, SECOND, sample, source, T0, temporaryFile } from "./store-fixtures.js";
 
-const PAGE = 8192;
 const N = 5000;
 const all = { from_us: T0, to_us: T0 + N * SECOND };
 
@@ -21,20 +21,6 @@ function filled(): string {
   store.sink.requests(source("o"), [request("a", T0, { span_key: "t/s" })]);
   store.close();
   return file;
-}
-
-function damage(file: string, table: string, from: number, to: number): void {
-  const db = new Database(file, { readonly: true });
-  const pages = db
-    .prepare<[string], number>("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path")
-    .pluck()
-    .all(table);
-  db.close();
-  const fd = fs.openSync(file, "r+");
-  for (const page of pages.slice(Math.floor(pages.length * from), Math.ceil(pages.length * to))) {
-    fs.writeSync(fd, Buffer.alloc(PAGE, 0xa5), 0, PAGE, (page - 1) * PAGE);
-  }
-  fs.closeSync(fd);
 }
 
 describe("check", () => {
