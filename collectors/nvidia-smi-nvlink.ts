@@ -9,8 +9,11 @@ import { presentValues } from "./parts/present-values.js";
 /** Speeds never change, but a link may go down: how long its state is believed. */
 const STATUS_LIFE_US = 60 * 1_000_000;
 
+/** One poll may make two calls: each gets this share of its deadline. */
+const CALL_SHARE = 0.45;
+
 const readNvlink = async (ctx: CollectorContext, what: readonly string[]): Promise<readonly SmiNvlinkGpu[]> => {
-  const result = await ctx.run("nvidia-smi", ["nvlink", ...what], { timeout_ms: ctx.timeout_ms });
+  const result = await ctx.run("nvidia-smi", ["nvlink", ...what], { timeout_ms: ctx.timeout_ms * CALL_SHARE });
   const gpus = parseSmiNvlink(result.stdout);
   if (gpus.length > 0) return gpus;
   const problem = classifySmiEnd(result)[0];
@@ -55,7 +58,7 @@ export const nvidiaSmiNvlink = defineCollector({
   kinds: ["gpu", "link"],
   mode: "poll",
   default_interval_ms: 2000,
-  default_timeout_ms: 5000,
+  default_timeout_ms: 10_000,
   window_ms: null,
   lag_ms: 0,
   async detect(ctx) {

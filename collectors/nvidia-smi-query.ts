@@ -112,7 +112,7 @@ export const nvidiaSmiQuery = defineCollector({
     while (!ctx.signal.aborted) {
       const fields = chooseSmiFields(SMI_QUERY, known, refused);
       const end = await followSmi(ctx, loopOf(ctx, fields), emit);
-      if (end.kind === "stopped") ctx.log.warn({ why: end.why }, "ended nvidia-smi, so that it looks at its GPUs anew");
+      if (end.kind === "stopped") throw new Error(`${end.why}: starting nvidia-smi afresh, so that it looks at its GPUs anew`);
       if (end.kind !== "problem") return;
       const field = end.problem.field;
       if (field === undefined || !fields.includes(field)) throw new Error(problemText(end.problem));

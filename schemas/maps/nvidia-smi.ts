@@ -115,7 +115,10 @@ export const SMI_QUERY: readonly (readonly string[])[] = [
   ["pstate"],
 ];
 
-/** `dmon` columns by header name, without the GPM ones. PCIe figures are 20 ms samples of a byte counter, not means. */
+/**
+ * `dmon` columns by header name, without the GPM ones. PCIe figures are 20 ms samples of a byte counter, not means;
+ * their MB is taken as 2^20, as dmon's MB of memory is.
+ */
 export const SMI_DMON_COLUMNS: Readonly<Record<string, SmiColumn>> = {
   pwr: watt("power_w"),
   gtemp: of("temp_c", ["C"]),
@@ -127,8 +130,8 @@ export const SMI_DMON_COLUMNS: Readonly<Record<string, SmiColumn>> = {
   fb: mib("fb_used_bytes"),
   dbecc: of("ecc_uncorrected_total", ["errs"]),
   pci: of("pcie_replay_total", ["errs"]),
-  rxpci: of("pcie_rx_bytes_per_s", ["MB/s"], 1e6),
-  txpci: of("pcie_tx_bytes_per_s", ["MB/s"], 1e6),
+  rxpci: of("pcie_rx_bytes_per_s", ["MB/s"], MIB),
+  txpci: of("pcie_tx_bytes_per_s", ["MB/s"], MIB),
 };
 
 export interface GpmMetric extends SmiColumn {

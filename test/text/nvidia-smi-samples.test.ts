@@ -109,10 +109,10 @@ describe.skipIf(!hasSmiSamples)("captures of real machines (skipped where ../sha
     expect(mig.map((r) => [r.values["power_w"], r.values["gpu_util_ratio"]])).toEqual([438, 440, 437, 439, 439].map((w) => [w, undefined]));
     expect(dmonRows(smiSample("dmon-old-4xx.excerpt.txt"))[0]?.values).toMatchObject({ power_w: 270, sm_clock_mhz: 1875 });
     expect(dmonRows(smiSample("dmon-T-v100.excerpt.txt"))[0]).toMatchObject({
-      values: { pcie_rx_bytes_per_s: 248e6, pcie_tx_bytes_per_s: 34e6 },
+      values: { pcie_rx_bytes_per_s: 248 * MIB, pcie_tx_bytes_per_s: 34 * MIB },
       stamp_us: (4 * 3600 + 12 * 60 + 44) * 1e6,
     });
-    expect(dmonRows(smiSample("dmon-pucvmet-DT-2026.excerpt.txt"))[0]?.values["pcie_tx_bytes_per_s"]).toBe(2e6);
+    expect(dmonRows(smiSample("dmon-pucvmet-DT-2026.excerpt.txt"))[0]?.values["pcie_tx_bytes_per_s"]).toBe(2 * MIB);
     const gpm = dmonRows(smiSample("dmon-gpm-1-2-13.excerpt.txt"), { gpmIds: [1, 2, 13] });
     expect(gpm.map((r) => r.gpm)).toEqual(["empty", "empty", "some", "some"]);
     expect(gpm[3]?.values).toMatchObject({ gr_engine_active_ratio: 0.09, sm_active_ratio: 0.08, fp16_active_ratio: 0 });
