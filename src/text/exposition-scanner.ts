@@ -61,7 +61,6 @@ class Series implements ScannedSeries {
 }
 
 const SHOWN_CHARS = 120;
-const LF = 10;
 const CR = 13;
 const HASH = 35;
 const OPEN = 123;
@@ -242,16 +241,13 @@ export class ExpositionScanner {
 /** Where the series text of a line most likely ends: behind the last brace, or behind a name without labels. */
 function seriesLimit(text: string, at: number, end: number): number {
   let i = at;
-  for (; i < end; i++) {
-    const c = text.charCodeAt(i);
-    if (c === OPEN) {
-      let close = end - 1;
-      while (close > i && text.charCodeAt(close) !== CLOSE) close--;
-      return close + 1;
-    }
-    if (isBlank(c) || c === LF) return i;
-  }
-  return i;
+  while (i < end && text.charCodeAt(i) !== OPEN && !isBlank(text.charCodeAt(i))) i++;
+  let brace = i;
+  while (brace < end && isBlank(text.charCodeAt(brace))) brace++;
+  if (brace >= end || text.charCodeAt(brace) !== OPEN) return i;
+  let close = end - 1;
+  while (close > brace && text.charCodeAt(close) !== CLOSE) close--;
+  return close + 1;
 }
 
 /** Scans one text with a scanner of its own. */
