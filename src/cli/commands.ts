@@ -10,4 +10,5 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   mark: () => import("./mark-command.js"),
   sql: () => import("./sql-command.js"),
   db: () => import("./db-command.js"),
+  demo: () => import("./demo-command.js"),
 };
