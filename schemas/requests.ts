@@ -2,7 +2,7 @@
 export interface RequestView {
   /** As it was written by the observer: AIPerf `x_request_id`, span `gen_ai.request.id`, GuideLLM `response_id`. */
   readonly request_id: string;
-  /** What views are joined on: `request_id` without the choice suffix of `cmpl-…-0`. */
+  /** What views are joined on: `request_id` without what the server put around the caller's id, `cmpl-ID-0` and `chatcmpl-ID` giving `ID`. */
   readonly join_id: string;
   readonly view: "client" | "server";
   /** For de-duplication of repeated exports: `traceId/spanId`, else empty. */
