@@ -30,3 +30,7 @@ export function reading(value: number | null): string {
 export const nats = (weight: number): string => `${weight < 0 ? "-" : "+"}${Math.abs(weight).toFixed(2)}`;
 
 const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+
+/** The first names of a list, and how many more there are. */
+export const someOf = (names: readonly string[], most: number): string =>
+  names.length <= most + 1 ? names.join(", ") : `${names.slice(0, most).join(", ")} and ${names.length - most} more`;

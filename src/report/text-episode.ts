@@ -1,11 +1,12 @@
 import type { Episode, Evidence } from "../../schemas/report.js";
-import { milliseconds, nats, percent, plural, reading } from "./number-text.js";
+import { milliseconds, nats, percent, plural, reading, someOf } from "./number-text.js";
 import { type Paint, shorten, table, wrap } from "./text-layout.js";
 import { episodePhrase } from "./verdict-sentence.js";
 import { CLASS_TEXT, METRIC_TEXT, PHASE_TEXT } from "./wording.js";
 
 /** Evidence rows told per episode, the heaviest first. */
 const MAX_EVIDENCE = 7;
+const MAX_MISSING = 6;
 
 /** One episode for a terminal: what, when, where the time went, what speaks for and against, what else it could be. */
 export function episodeLines(e: Episode, number: number, width: number, paint: Paint): string[] {
@@ -45,7 +46,8 @@ export function episodeLines(e: Episode, number: number, width: number, paint: P
       ),
     );
   if (e.remedy) lines.push(...wrap(`remedy: ${e.remedy.text} (addresses ${milliseconds(e.remedy.addresses_ms)})`, width, "   ", "     "));
-  if (e.missing.length > 0) lines.push(...wrap(`not measured: ${e.missing.join(", ")}`, width, "   ", "     ").map((l) => paint.dim(l)));
+  if (e.missing.length > 0)
+    lines.push(...wrap(`not measured: ${someOf(e.missing, MAX_MISSING)}`, width, "   ", "     ").map((l) => paint.dim(l)));
   if (e.measure_next) lines.push(...wrap(`measure next: ${e.measure_next}`, width, "   ", "     "));
   return lines;
 }

@@ -1,5 +1,5 @@
 import type { Report } from "../../schemas/report.js";
-import { count, milliseconds, percent, plural } from "./number-text.js";
+import { count, milliseconds, percent, plural, someOf } from "./number-text.js";
 import { episodeLines } from "./text-episode.js";
 import { type Paint, plain, table, wrap } from "./text-layout.js";
 import { excessByClass, remedies, verdictSentence } from "./verdict-sentence.js";
@@ -119,7 +119,7 @@ function dataLines(report: Report, width: number, paint: Paint): string[] {
     `  clock: ${offset_ms === null ? `offset not measured (${method})` : `client moved by ${offset_ms.toFixed(1)} ms${uncertainty_ms === null ? "" : ` (true value within ${uncertainty_ms.toFixed(1)} ms)`}, by ${method}`}${data.joined ? `, ${plural(data.joined, "request")} seen from both sides` : ""}`,
   );
   if (data.missing.length > 0)
-    lines.push(...wrap(`no input could tell: ${data.missing.join(", ")}`, width, "  ", "    ").map((l) => paint.dim(l)));
+    lines.push(...wrap(`no input could tell: ${someOf(data.missing, 12)}`, width, "  ", "    ").map((l) => paint.dim(l)));
   for (const w of data.warnings) lines.push(...wrap(`${w.code}: ${w.text}`, width, "  ! ", "    ").map((l) => paint.colour("yellow", l)));
   return lines;
 }
