@@ -88,9 +88,10 @@ class CgroupReader {
     }
     this.notice = hidden > 0 ? `the groups of ${hidden} server processes are not visible under ${sys}/fs/cgroup` : null;
     if (found.length === 0) {
-      const own = await this.locator.locate(readText(`${proc}/self/cgroup`) ?? "");
-      if (own !== null) byPath.set(own.path, { folders: limitingGroup(own), servers: new Set() });
-      this.notice = "no inference server process: the agent's own group is read";
+      // The agent's own group says nothing of a server; the topmost one holds every server, if there is one.
+      const top = await this.locator.locateTop();
+      if (top !== null) byPath.set(top.path, { folders: top, servers: new Set() });
+      this.notice = "no inference server process: the topmost control group is read";
     }
     this.groups = [...byPath.values()].map((g) => ({ ...g, limits: readCgroupLimits(g.folders, sys) }));
   }

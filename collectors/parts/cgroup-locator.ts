@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { type CgroupMount, parseCgroupMounts } from "../../src/text/proc-mountinfo.js";
-import { type PidCgroups, parsePidCgroup } from "../../src/text/proc-pid-cgroup.js";
+import { parsePidCgroup } from "../../src/text/proc-pid-cgroup.js";
 import { readText } from "./read-text.js";
 
 /** Where the files of one group are, by hierarchy; in hybrid mode CPU accounting is v1 and pressure v2. Null = not there. */
@@ -56,18 +56,25 @@ export class CgroupLocator {
 
   constructor(private readonly mounts: readonly CgroupMount[]) {}
 
-  get hasHierarchy(): boolean {
-    return this.mounts.length > 0;
+  /** Folders of the groups of a process, given its `/proc/PID/cgroup`; null when none of them is visible. */
+  locate(cgroupText: string): Promise<CgroupFolders | null> {
+    const groups = parsePidCgroup(cgroupText);
+    return this.folders((mount, controller) =>
+      this.find(mount, controller === null ? groups.unified : (groups.v1.get(controller) ?? null)),
+    );
   }
 
-  /** Folders of the groups of a process, given its `/proc/PID/cgroup`; null when none of them is visible. */
-  async locate(cgroupText: string): Promise<CgroupFolders | null> {
-    const groups = parsePidCgroup(cgroupText);
-    const v2 = await this.find(
-      this.mounts.find((m) => m.version === 2),
-      groups.unified,
-    );
-    const cpu = await this.findV1("cpu", groups);
+  /** Folders of the topmost visible group: the whole machine's, or inside a container the container's own. */
+  locateTop(): Promise<CgroupFolders | null> {
+    return this.folders(async (mount) => this.below(mount, ""));
+  }
+
+  private async folders(find: (mount: CgroupMount, controller: string | null) => Promise<Located | null>): Promise<CgroupFolders | null> {
+    const of = async (controller: string | null): Promise<Located | null> => {
+      const mount = this.mounts.find((m) => (controller === null ? m.version === 2 : m.controllers.includes(controller)));
+      return mount === undefined ? null : find(mount, controller);
+    };
+    const [v2, cpu] = [await of(null), await of("cpu")];
     const named = cpu ?? v2;
     if (named === null) return null;
     // Another hierarchy may hold the process in another group: what is counted there is not this group's.
@@ -76,35 +83,33 @@ export class CgroupLocator {
       path: named.path === "" ? "/" : named.path,
       v2: same(v2),
       cpu: cpu?.folder ?? null,
-      cpuacct: same(await this.findV1("cpuacct", groups)),
-      memory: same(await this.findV1("memory", groups)),
+      cpuacct: same(await of("cpuacct")),
+      memory: same(await of("memory")),
       // Which CPUs the process may use holds whatever the group is called.
-      cpuset: (await this.findV1("cpuset", groups))?.folder ?? null,
+      cpuset: (await of("cpuset"))?.folder ?? null,
     };
   }
 
-  private findV1(controller: string, groups: PidCgroups): Promise<Located | null> {
-    const mount = this.mounts.find((m) => m.controllers.includes(controller));
-    return this.find(mount, groups.v1.get(controller) ?? null);
+  private below(mount: CgroupMount, path: string): Located | null {
+    const folder = mount.mount_point + path;
+    return existsSync(folder) ? { path, folder } : null;
   }
 
-  private async find(mount: CgroupMount | undefined, path: string | null): Promise<Located | null> {
-    if (mount === undefined || path === null) return null;
-    const at = (below: string): Located | null =>
-      existsSync(mount.mount_point + below) ? { path: below, folder: mount.mount_point + below } : null;
+  private async find(mount: CgroupMount, path: string | null): Promise<Located | null> {
+    if (path === null) return null;
     if (!path.startsWith("/..") && !mount.root.startsWith("/..")) {
       const root = mount.root === "/" ? "" : mount.root;
-      if (path === root || path.startsWith(`${root}/`)) return at(path === "/" ? "" : path.slice(root.length).replace(/\/$/, ""));
-      return null;
+      const isBelow = path === root || path.startsWith(`${root}/`);
+      return isBelow ? this.below(mount, path.slice(root.length).replace(/\/$/, "")) : null;
     }
     const suffix = path.replace(/^(\/\.\.)+/, "").replace(/\/$/, "");
     if (suffix === "") return null;
     const key = `${mount.mount_point}\n${suffix}`;
-    let below = this.searched.get(key);
-    if (below === undefined || (below !== null && at(below) === null)) {
-      below = await searchFolder(mount.mount_point, suffix);
-      this.searched.set(key, below);
-    }
-    return below === null ? null : at(below);
+    const before = this.searched.get(key);
+    if (before !== undefined && (before === null || this.below(mount, before) !== null))
+      return before === null ? null : this.below(mount, before);
+    const found = await searchFolder(mount.mount_point, suffix);
+    this.searched.set(key, found);
+    return found === null ? null : this.below(mount, found);
   }
 }

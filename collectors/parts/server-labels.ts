@@ -16,7 +16,8 @@ const localPort = (target: ServerTarget, node: string): number | null => {
 
 /**
  * Which server each process belongs to, by pid: a process or an ancestor that the target names; else the target whose port on this
- * machine the process's front end listens on; else, when there is one target without pids and one server, that one. Processes that belong to no target are left out.
+ * machine the process's front end listens on; else, when there is one target without pids and one server, of the same engine, that one.
+ * Processes that belong to no target are left out.
  */
 export const nameServers = (
   processes: readonly ServerProcess[],
@@ -34,11 +35,11 @@ export const nameServers = (
     const target = p.port === null ? undefined : byPort.get(p.port);
     if (target !== undefined && (target.engine === null || target.engine === p.engine)) byRoot.set(p.root_pid, target);
   }
-  const roots = new Set(processes.map((p) => p.root_pid));
+  const roots = new Map(processes.map((p) => [p.root_pid, p.engine]));
   const [only] = targets;
-  const [onlyRoot] = roots;
-  if (targets.length === 1 && roots.size === 1 && only !== undefined && onlyRoot !== undefined && only.pids.length === 0)
-    byRoot.set(onlyRoot, only);
+  const [root] = roots;
+  if (targets.length === 1 && roots.size === 1 && only?.pids.length === 0 && root !== undefined && root[1] === only.engine)
+    byRoot.set(root[0], only);
 
   const named = new Map<number, ServerTarget>();
   for (const p of processes) {

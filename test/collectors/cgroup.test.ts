@@ -126,15 +126,17 @@ describe("cgroup", () => {
     expect((await reader.poll(ctx)).samples).toEqual([]);
   });
 
-  it("reads the agent's own group while no server is known", async () => {
+  it("reads the topmost group while no server is known: the machine's, or the container's that the agent is in", async () => {
     const roots = copyTree("v2");
     for (const pid of [1000, 1001, 1002, 1003]) rmSync(`${roots.proc}/${pid}`, { recursive: true });
     const { ctx } = procContext(roots);
     const reading = await cgroup.start().poll(ctx);
-    expect(reading.samples.map((s) => [s.entity.key, s.entity.labels.role])).toEqual([["cgroup:/system.slice/whyslow.service", "cgroup"]]);
-    expect(reading.samples[0]?.values).not.toHaveProperty("cpu_limit_cores");
-    expect(reading.samples[0]?.values).not.toHaveProperty("cfs_periods_total");
-    expect(reading.notice).toMatch(/own group/);
+    expect(reading.samples.map((s) => [s.entity.key, s.entity.labels.role, s.values])).toEqual([
+      ["cgroup:/", "cgroup", { cpu_s_total: 900 }],
+    ]);
+    expect(reading.notice).toMatch(/no inference server process/);
+    cpSync(`${roots.sys}/fs/cgroup${CONTAINER}`, `${roots.sys}/fs/cgroup`, { recursive: true });
+    expect((await cgroup.start().poll(ctx)).samples[0]?.values).toMatchObject({ cpu_s_total: 90, cpu_limit_cores: 2 });
   });
 
   it("names the server as soon as one is known", async () => {

@@ -47,6 +47,7 @@ describe("which server a process belongs to", () => {
       [10, "s"],
       [11, "s"],
     ]);
+    expect(names([a], [target({ name: "s", url: "http://10.0.0.7", engine: "sglang" })], "node-a")).toEqual([]);
     expect(names(all, [target({ name: "s", url: "http://10.0.0.7" })], "node-a")).toEqual([]);
   });
 });
