@@ -5,7 +5,7 @@ import type { EntityKind } from "./columns/index.js";
  *
  * | kind    | key                                                         | labels used by the correlator |
  * |---------|-------------------------------------------------------------|-------------------------------|
- * | gpu     | UUID, or `UUID/GPU_I_ID` for a MIG instance                 | index, model, pci_bus_id, pod, namespace, container |
+ * | gpu     | UUID, or `UUID/GPU_I_ID` for a MIG instance                 | index, model, pci_bus_id, pod, namespace, container, pids (comma separated, empty = none), numa_node, cpu_affinity, topology, mig_profile, mig_uuid |
  * | host    | the node's name                                             | |
  * | process | `cgroup:PATH`, `container:NS/POD/NAME` or `proc:PID:START`  | role (cgroup, container, api_server, engine, worker, other), pid, name, pod, container, server |
  * | link    | `nic:NAME`, `ib:DEVICE/PORT`, `nvlink:UUID/N`, `pcie:UUID`  | type (nic, infiniband, roce, nvlink, pcie), gpu |

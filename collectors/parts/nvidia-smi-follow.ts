@@ -8,6 +8,10 @@ import { addRefused, refuse } from "../../src/text/nvidia-smi-values.js";
 /** Held-back cycles after which the program is started again with a line-buffered pipe. */
 const HELD_BEFORE_UNBUFFERING = 8;
 
+/** Lines in a row that are no rows, after which the output is given up as unreadable. */
+const MOST_UNREADABLE = 20;
+const UNREADABLE: SmiProblem = { state: "failed", scope: "program", text: "nvidia-smi's output cannot be read" };
+
 export interface DatedRow<R> {
   readonly row: R;
   readonly ts_us: number;
@@ -55,7 +59,7 @@ const followOnce = async <R>(
   const told = new Set<string>();
   let rejected: Record<string, number> = {};
   let marks: Mark[] = [];
-  let [rows, heldCycles, epoch] = [0, 0, ctx.clock.epoch()];
+  let [rows, heldCycles, unreadable, epoch] = [0, 0, 0, ctx.clock.epoch()];
   let [late, problem, stop]: [string | null, SmiProblem | null, Once | null] = [null, null, null];
   const clockFrom = (started_us: number): RowClock =>
     createRowClock({ started_us, tolerance_us: 2 * interval_us, resolution_us: loop.resolution_us });
@@ -116,6 +120,8 @@ const followOnce = async <R>(
       if (event.kind === "row") takeRow(event.row, received_us);
       else if (event.kind === "problem") takeProblem(event.problem, received_us);
       else if (event.kind === "rejected") refuse(rejected, event.reason);
+      unreadable = event.kind === "rejected" ? unreadable + 1 : 0;
+      if (unreadable >= MOST_UNREADABLE) stop ??= { kind: "problem", problem: problem ?? UNREADABLE };
       if (stop !== null || ctx.signal.aborted) break;
     }
     finish(grouper.flush());

@@ -8,7 +8,7 @@ import { runProgram, streamProgram } from "../../src/platform/subprocess.js";
 import { NODE } from "./nvidia-smi-context.js";
 
 // A real child behind a real pipe: `tr` writes in blocks of 4 KiB when it writes into a pipe, unless stdbuf tells it otherwise.
-const SCRIPT = `#!/bin/sh
+const SCRIPT = `#!/bin/bash
 case "$1" in
   --help-query-gpu) printf '"timestamp"\\n"uuid" or "gpu_uuid"\\n"utilization.gpu"\\n"name" or "gpu_name"\\n"pstate"\\n'; exit 0 ;;
 esac
@@ -16,7 +16,9 @@ long=$(printf '%0250d' 0)
 {
   echo "timestamp, uuid, name, utilization.gpu [%], pstate"
   while :; do
-    echo "$(date '+%Y/%m/%d %H:%M:%S.%N' | cut -c1-23), GPU-1, $long, 42, P0"
+    now=$EPOCHREALTIME
+    milli=\${now#*.}
+    printf '%(%Y/%m/%d %H:%M:%S)T.%s, GPU-1, %s, 42, P0\\n' "\${now%.*}" "\${milli:0:3}" "$long"
     sleep 0.1
   done
 } | tr a a

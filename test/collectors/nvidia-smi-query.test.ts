@@ -173,6 +173,17 @@ describe("nvidia-smi-query", () => {
     expect(readings.length).toBeGreaterThanOrEqual(1);
   });
 
+  test("rubbish is counted and given up, not waited for", async () => {
+    const { ctx, kills } = fakeContext({
+      run: () => help,
+      streams: [{ lines: linesOf("\u0000\ufffd,,\n".repeat(30), () => START_US), stays: true }],
+    });
+    const { readings, emit } = collect();
+    await expect(nvidiaSmiQuery.stream(ctx, emit)).rejects.toThrow("cannot be read");
+    expect(kills()).toBe(1);
+    expect(readings).toEqual([{ samples: [], marks: [], rejected: { no_header: 20 }, notice: null }]);
+  });
+
   test("asks no faster than NVML refreshes", async () => {
     const { ctx, calls } = fakeContext({ run: () => help, interval_ms: 10, streams: [{ lines: [] }] });
     await expect(nvidiaSmiQuery.stream(ctx, () => {})).rejects.toThrow();
