@@ -1,4 +1,4 @@
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { WireType } from "@bufbuild/protobuf/wire";
 import { MAX_ATTRIBUTE_CHARS, RESOURCE_ATTRIBUTES, SPAN_ATTRIBUTES } from "./allowed-attributes.js";
 import {
   type Attributes,
@@ -10,6 +10,29 @@ import {
   spanFault,
 } from "./decoded-span.js";
 import { fixed64NsToUs } from "./nanoseconds.js";
+import { fieldTag, ProtobufCursor } from "./protobuf-cursor.js";
+
+const message = (number: number): number => fieldTag(number, WireType.LengthDelimited);
+const FIRST = message(1);
+const SECOND = message(2);
+const SPAN = {
+  trace_id: message(1),
+  span_id: message(2),
+  name: message(5),
+  kind: fieldTag(6, WireType.Varint),
+  start: fieldTag(7, WireType.Bit64),
+  end: fieldTag(8, WireType.Bit64),
+  attribute: message(9),
+  status: message(15),
+} as const;
+const STATUS_CODE = fieldTag(3, WireType.Varint);
+const ANY = {
+  text: FIRST,
+  bool: fieldTag(2, WireType.Varint),
+  int: fieldTag(3, WireType.Varint),
+  double: fieldTag(4, WireType.Bit64),
+  array: message(5),
+} as const;
 
 /**
  * Decodes one ExportTraceServiceRequest (or TracesData: the same fields) by hand, field numbers as in `schemas/proto/opentelemetry`.
@@ -20,140 +43,111 @@ import { fixed64NsToUs } from "./nanoseconds.js";
 export function decodeOtlpProtobuf(bytes: Uint8Array): DecodedExport {
   const spans: DecodedSpan[] = [];
   const rejected: Partial<Record<SpanFault, number>> = {};
+  const cursor = new ProtobufCursor(bytes);
   try {
-    for (const resourceSpans of messages(bytes, 1)) {
-      let resource: Attributes = {};
-      for (const message of messages(resourceSpans, 1)) resource = attributesOf(message, 1, RESOURCE_ATTRIBUTES);
-      for (const scopeSpans of messages(resourceSpans, 2)) {
-        for (const message of messages(scopeSpans, 2)) {
-          const span = decodeSpan(message, resource);
+    eachMessage(cursor, cursor.length, FIRST, (resourceEnd) => {
+      const resource = resourceOf(cursor, resourceEnd);
+      eachMessage(cursor, resourceEnd, SECOND, (scopeEnd) => {
+        eachMessage(cursor, scopeEnd, SECOND, (spanEnd) => {
+          const span = decodeSpan(cursor, spanEnd, resource);
           const fault = spanFault(span);
           if (fault === null) spans.push(span);
           else rejected[fault] = (rejected[fault] ?? 0) + 1;
-        }
-      }
-    }
+        });
+      });
+    });
   } catch (error) {
     throw new OtlpSyntaxError(`the body is no ExportTraceServiceRequest: ${error instanceof Error ? error.message : String(error)}`);
   }
   return { spans, rejected };
 }
 
-/** The length-delimited fields of one number, in order. */
-function messages(bytes: Uint8Array, field: number): Uint8Array[] {
-  const found: Uint8Array[] = [];
-  const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const [number, wire] = reader.tag();
-    if (number === field && wire === WireType.LengthDelimited) found.push(reader.bytes());
-    else reader.skip(wire, number);
+/** Visits the message fields of one tag; `visit` reads up to the end that it is given. */
+function eachMessage(cursor: ProtobufCursor, end: number, wanted: number, visit: (end: number) => void): void {
+  for (let tag = cursor.next(end); tag !== 0; tag = cursor.next(end)) {
+    if (tag === wanted) visit(cursor.enter(end));
+    else cursor.skip(tag, end);
   }
-  return found;
 }
 
-function decodeSpan(bytes: Uint8Array, resource: Attributes): DecodedSpan {
+/** The resource of the spans, which may stand behind them. The cursor is where it was afterwards. */
+function resourceOf(cursor: ProtobufCursor, end: number): Attributes {
+  const start = cursor.position;
+  const attributes: Record<string, AttributeValue> = {};
+  eachMessage(cursor, end, FIRST, (resourceEnd) => {
+    eachMessage(cursor, resourceEnd, FIRST, (pairEnd) => readAttribute(cursor, pairEnd, RESOURCE_ATTRIBUTES, attributes));
+  });
+  cursor.moveTo(start);
+  return attributes;
+}
+
+function decodeSpan(cursor: ProtobufCursor, end: number, resource: Attributes): DecodedSpan {
   const span = { trace_id: "", span_id: "", name: "", kind: 0, start_us: 0, end_us: 0, status: 0 };
   const attributes: Record<string, AttributeValue> = {};
-  const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const [number, wire] = reader.tag();
-    switch ((number << 3) | wire) {
-      case (1 << 3) | WireType.LengthDelimited:
-        span.trace_id = hex(reader.bytes());
-        break;
-      case (2 << 3) | WireType.LengthDelimited:
-        span.span_id = hex(reader.bytes());
-        break;
-      case (5 << 3) | WireType.LengthDelimited:
-        span.name = reader.string();
-        break;
-      case (6 << 3) | WireType.Varint:
-        span.kind = reader.int32();
-        break;
-      case (7 << 3) | WireType.Bit64:
-        span.start_us = fixed64NsToUs(reader.fixed32(), reader.fixed32());
-        break;
-      case (8 << 3) | WireType.Bit64:
-        span.end_us = fixed64NsToUs(reader.fixed32(), reader.fixed32());
-        break;
-      case (9 << 3) | WireType.LengthDelimited:
-        readAttribute(reader.bytes(), SPAN_ATTRIBUTES, attributes);
-        break;
-      case (15 << 3) | WireType.LengthDelimited:
-        span.status = statusCode(reader.bytes());
-        break;
-      default:
-        reader.skip(wire, number);
-    }
+  for (let tag = cursor.next(end); tag !== 0; tag = cursor.next(end)) {
+    if (tag === SPAN.attribute) readAttribute(cursor, cursor.enter(end), SPAN_ATTRIBUTES, attributes);
+    else if (tag === SPAN.trace_id) span.trace_id = cursor.text(end, "hex");
+    else if (tag === SPAN.span_id) span.span_id = cursor.text(end, "hex");
+    else if (tag === SPAN.name) span.name = cursor.text(end, "utf8");
+    else if (tag === SPAN.kind) span.kind = cursor.varint();
+    else if (tag === SPAN.start) span.start_us = fixed64NsToUs(cursor.fixed32(), cursor.fixed32());
+    else if (tag === SPAN.end) span.end_us = fixed64NsToUs(cursor.fixed32(), cursor.fixed32());
+    else if (tag === SPAN.status) span.status = statusCode(cursor, cursor.enter(end));
+    else cursor.skip(tag, end);
   }
   return { ...span, attributes, resource };
 }
 
-function statusCode(bytes: Uint8Array): number {
+function statusCode(cursor: ProtobufCursor, end: number): number {
   let code = 0;
-  const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const [number, wire] = reader.tag();
-    if (number === 3 && wire === WireType.Varint) code = reader.int32();
-    else reader.skip(wire, number);
+  for (let tag = cursor.next(end); tag !== 0; tag = cursor.next(end)) {
+    if (tag === STATUS_CODE) code = cursor.varint();
+    else cursor.skip(tag, end);
   }
   return code;
 }
 
-function attributesOf(bytes: Uint8Array, field: number, allowed: ReadonlySet<string>): Attributes {
-  const attributes: Record<string, AttributeValue> = {};
-  for (const pair of messages(bytes, field)) readAttribute(pair, allowed, attributes);
-  return attributes;
-}
-
-function readAttribute(pair: Uint8Array, allowed: ReadonlySet<string>, into: Record<string, AttributeValue>): void {
+/** Reads one KeyValue; the value only when the key is wanted. */
+function readAttribute(cursor: ProtobufCursor, end: number, allowed: ReadonlySet<string>, into: Record<string, AttributeValue>): void {
   let key = "";
-  let value: Uint8Array | null = null;
-  const reader = new BinaryReader(pair);
-  while (reader.pos < reader.len) {
-    const [number, wire] = reader.tag();
-    if (number === 1 && wire === WireType.LengthDelimited) key = latin1(reader.bytes());
-    else if (number === 2 && wire === WireType.LengthDelimited) value = reader.bytes();
-    else reader.skip(wire, number);
+  let valueAt = -1;
+  let valueEnd = -1;
+  for (let tag = cursor.next(end); tag !== 0; tag = cursor.next(end)) {
+    if (tag === FIRST) key = cursor.text(end, "latin1");
+    else if (tag === SECOND) {
+      valueEnd = cursor.enter(end);
+      valueAt = cursor.position;
+      cursor.moveTo(valueEnd);
+    } else cursor.skip(tag, end);
   }
-  if (value === null || !allowed.has(key)) return;
-  const decoded = decodeValue(value);
-  if (decoded !== null) into[key] = decoded;
+  if (valueAt < 0 || !allowed.has(key)) return;
+  cursor.moveTo(valueAt);
+  const value = decodeValue(cursor, valueEnd);
+  cursor.moveTo(end);
+  if (value !== null) into[key] = value;
 }
 
-function decodeValue(bytes: Uint8Array): AttributeValue | null {
+function decodeValue(cursor: ProtobufCursor, end: number): AttributeValue | null {
   let value: AttributeValue | null = null;
-  const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const [number, wire] = reader.tag();
-    switch ((number << 3) | wire) {
-      case (1 << 3) | WireType.LengthDelimited:
-        value = reader.string().slice(0, MAX_ATTRIBUTE_CHARS);
-        break;
-      case (2 << 3) | WireType.Varint:
-        value = reader.bool();
-        break;
-      case (3 << 3) | WireType.Varint:
-        value = integer(reader.int64());
-        break;
-      case (4 << 3) | WireType.Bit64:
-        value = finite(reader.double());
-        break;
-      case (5 << 3) | WireType.LengthDelimited:
-        value = texts(reader.bytes());
-        break;
-      default:
-        reader.skip(wire, number);
-    }
+  for (let tag = cursor.next(end); tag !== 0; tag = cursor.next(end)) {
+    if (tag === ANY.text) value = cursor.text(end, "utf8").slice(0, MAX_ATTRIBUTE_CHARS);
+    else if (tag === ANY.double) value = finite(cursor.double());
+    else if (tag === ANY.int) value = integer(cursor.int64());
+    else if (tag === ANY.bool) value = cursor.bool();
+    else if (tag === ANY.array) value = texts(cursor, cursor.enter(end));
+    else cursor.skip(tag, end);
   }
   return value;
 }
 
-function texts(bytes: Uint8Array): readonly string[] {
+function texts(cursor: ProtobufCursor, end: number): readonly string[] {
   const found: string[] = [];
-  for (const item of messages(bytes, 1)) {
-    for (const text of messages(item, 1)) found.push(view(text).toString("utf8").slice(0, MAX_ATTRIBUTE_CHARS));
-  }
+  eachMessage(cursor, end, FIRST, (itemEnd) => {
+    for (let tag = cursor.next(itemEnd); tag !== 0; tag = cursor.next(itemEnd)) {
+      if (tag === ANY.text) found.push(cursor.text(itemEnd, "utf8").slice(0, MAX_ATTRIBUTE_CHARS));
+      else cursor.skip(tag, itemEnd);
+    }
+  });
   return found;
 }
 
@@ -164,8 +158,3 @@ function integer(value: bigint | string): AttributeValue {
 
 /** NaN and the infinities are no readings, so they are as good as absent. */
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
-
-const hex = (bytes: Uint8Array): string => view(bytes).toString("hex");
-/** Attribute names are ASCII; reading them as UTF-8 would cost more than all the rest of a span. */
-const latin1 = (bytes: Uint8Array): string => view(bytes).toString("latin1");
-const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
