@@ -15,6 +15,8 @@ interface Seen {
   xid: number | null;
   signature: string;
   changed_us: number;
+  /** Pages since then that showed the same again. */
+  repeats: number;
 }
 
 export interface PageFindings {
@@ -36,7 +38,7 @@ export class GpuPageWatch {
     const newXids = new Map<string, number>();
     for (const { entity, values } of samples) {
       here.add(entity.key);
-      const seen = this.#gpus.get(entity.key) ?? { missed: 0, pages: 0, xid: null, signature: "", changed_us: tsUs };
+      const seen = this.#gpus.get(entity.key) ?? { missed: 0, pages: 0, xid: null, signature: "", changed_us: tsUs, repeats: 0 };
       this.#gpus.set(entity.key, seen);
       const xid = values.xid ?? null;
       // What is there at first sight is old; XIDs of a MIG parent are repeated on each of its instances.
@@ -60,16 +62,17 @@ export class GpuPageWatch {
 
   #watchRefresh(seen: Seen, values: Readonly<Record<string, number>>, tsUs: number): void {
     const signature = RESTLESS.map((name) => values[name] ?? "").join();
-    if (signature === seen.signature) {
-      // The values have stood for this long already: the refresh takes at least that.
-      const stood = tsUs - seen.changed_us;
-      if (this.#refreshUs === null ? stood >= 2 * SLOW_REFRESH_US && (values.power_w ?? 0) > 0 : stood > this.#refreshUs)
-        this.#refreshUs = stood;
+    const stood = tsUs - seen.changed_us;
+    if (signature === seen.signature && seen.missed === 0) {
+      seen.repeats++;
+      // An idle virtual GPU has nothing restless to show; a board always draws power.
+      if ((values.power_w ?? 0) > 0 && stood >= 2 * SLOW_REFRESH_US) this.#refreshUs = Math.max(stood, this.#refreshUs ?? 0);
       return;
     }
-    if (seen.signature !== "") this.#refreshUs = tsUs - seen.changed_us;
+    if (seen.missed === 0 && seen.signature !== "") this.#refreshUs = seen.repeats > 0 ? stood : null;
     seen.signature = signature;
     seen.changed_us = tsUs;
+    seen.repeats = 0;
   }
 
   /** Those that were missed often enough by now; each is named once. */
