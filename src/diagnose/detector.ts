@@ -159,5 +159,14 @@ const queueDetection = (q: GroupRequests, slo: number | undefined): MetricDetect
   const candidate = new Uint8Array(q.n);
   const violation = new Uint8Array(q.n);
   for (let i = 0; i < q.n; i++) if (slo !== undefined && q.queue[i]! > slo) violation[i] = 1;
-  return { metric: "queue", observed: q.queue, expected: zero(), residual: zero(), z: zero(), candidate, mild: new Uint8Array(q.n), violation };
+  return {
+    metric: "queue",
+    observed: q.queue,
+    expected: zero(),
+    residual: zero(),
+    z: zero(),
+    candidate,
+    mild: new Uint8Array(q.n),
+    violation,
+  };
 };

@@ -19,7 +19,7 @@ export const growIncidents = (incidents: readonly Incident[], q: GroupRequests, 
     const extra: number[] = [];
     for (let i = 0; i < q.n && q.sent[i]! <= incident.to; i++) {
       if (taken.has(i) || !(q.end[i]! >= incident.from) || q.censored[i] === 1) continue;
-      const mild = detection.metrics.filter((m) => m.mild[i] === 1 && m.metric !== "itl");
+      const mild = detection.metrics.filter((m) => m.mild[i] === 1 && (m.metric === "e2e" || m.metric === "tpot"));
       if (mild.length === 0) continue;
       const inside = Math.min(q.end[i]!, incident.to) - Math.max(q.sent[i]!, incident.from);
       if (inside < OVERLAP * (q.end[i]! - q.sent[i]!)) continue;

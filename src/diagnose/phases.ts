@@ -89,11 +89,13 @@ export const attributePhases = (
       take("prefill", q.prefill[i]! - Math.min(q.prefill[i]!, ttft.expected[i]!));
       take("queue", step);
       const beyond = rest - usual.longestStep - IDLE_MULTIPLE * usual.rest;
-      if (!Number.isFinite(q.tokenize[i]!)) take("ingress", beyond);
+      if (!Number.isFinite(q.tokenize[i]!)) take("tokenize", beyond);
       take("prefill", left);
       continue;
     }
-    spread(left, Number.isFinite(q.queue[i]!), split, add);
+    // A span that the server itself wrote begins behind the network: what comes before its queue is its own front end.
+    const front = (all.seen_by[q.row[i]!]! & 2) !== 0 ? "tokenize" : "ingress";
+    spread(left, Number.isFinite(q.queue[i]!), split, front, add);
   }
   const total = Object.values(sum).reduce((a, b) => a + b, 0);
   if (!(total > 0)) return { unattributed: 1 };
@@ -103,7 +105,13 @@ export const attributePhases = (
 };
 
 /** Splits what the request's own stamps leave open. A measured queue has been taken already. */
-const spread = (ms: number, queueKnown: boolean, split: PendingSplit | null, add: (phase: Phase, ms: number) => void): void => {
+const spread = (
+  ms: number,
+  queueKnown: boolean,
+  split: PendingSplit | null,
+  front: Phase,
+  add: (phase: Phase, ms: number) => void,
+): void => {
   if (!(ms > 0)) return;
   if (split === null) {
     add(queueKnown ? "prefill" : "unattributed", queueKnown ? ms / 2 : ms);
@@ -116,7 +124,7 @@ const spread = (ms: number, queueKnown: boolean, split: PendingSplit | null, add
     add("prefill", ms);
     return;
   }
-  add("ingress", (ms * split.ingress) / rest);
+  add(front, (ms * split.ingress) / rest);
   add("queue", (ms * queue) / rest);
   add("prefill", (ms * split.prefill) / rest);
 };

@@ -13,6 +13,8 @@ export interface Reading {
   /** In [0, 1]: alignment x coverage x the worse of contrast and dilution. */
   readonly quality: number;
   readonly source: string;
+  /** How often the source refreshes, µs. */
+  readonly window_us: number;
 }
 
 export interface ReadOptions {
@@ -24,6 +26,9 @@ export interface ReadOptions {
   readonly ratio?: boolean;
   readonly sourceQuality?: number;
 }
+
+/** Readings outside of incidents before anything counts as usual. */
+const MIN_USUAL = 2;
 
 /** Part of the window that one momentary reading more than the first cannot vouch for. */
 const MOMENTARY_HALF = 0.6;
@@ -38,7 +43,7 @@ export const readSeries = (ctx: EpisodeContext, sourced: SourcedSeries, options:
   const seen = weightedMean(series, weight, support);
   if (seen.readings === 0 || !Number.isFinite(seen.mean)) return null;
   const usual = ctx.view.usual(series);
-  const known = usual.readings >= 3;
+  const known = usual.readings >= MIN_USUAL;
   const f = seen.dilution;
   const noise = options.noise ?? 0.01;
   const sd = known && Number.isFinite(usual.sd) ? usual.sd : 0;
@@ -62,6 +67,7 @@ export const readSeries = (ctx: EpisodeContext, sourced: SourcedSeries, options:
     p95: usual.p95,
     quality,
     source: sourced.source.name,
+    window_us: window,
   };
 };
 
@@ -89,6 +95,7 @@ export const meanReading = (readings: readonly (Reading | null)[]): Reading | nu
     p95: mean((r) => r.p95),
     quality: mean((r) => r.quality),
     source: there[0]!.source,
+    window_us: mean((r) => r.window_us),
   };
 };
 

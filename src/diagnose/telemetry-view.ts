@@ -21,6 +21,9 @@ export interface Usual {
   readonly readings: number;
 }
 
+/** A reading counts as undisturbed while incidents fill no more than this share of its window. */
+const QUIET_SHARE = 0.2;
+
 /** Cached access to the telemetry of a run as intervals on the axis of the requests. */
 export class TelemetryView {
   readonly #refresh = new Map<Track, Refresh>();
@@ -108,8 +111,9 @@ export class TelemetryView {
   #measureUsual(series: IntervalSeries): Usual {
     const quiet: number[] = [];
     for (let i = 0; i < series.n; i++) {
-      const away = this.#disturbed === null || !(integralOver(this.#disturbed, series.from[i]!, series.to[i]!) > 0);
-      if (away) quiet.push(series.value[i]!);
+      const length = series.to[i]! - series.from[i]!;
+      const touched = this.#disturbed === null ? 0 : integralOver(this.#disturbed, series.from[i]!, series.to[i]!);
+      if (touched <= QUIET_SHARE * length) quiet.push(series.value[i]!);
     }
     const all = sortedFinite(series.value);
     const at = (p: number) => (all.length === 0 ? Number.NaN : all[Math.min(all.length - 1, Math.floor(p * all.length))]!);

@@ -83,13 +83,15 @@ export const sharedGpu: Fact = (ctx, row) => {
   const now = rates.reduce((a, r) => a + r.value, 0);
   const usual = rates.reduce((a, r) => a + r.usual, 0);
   if (!(usual > 0)) return null;
-  const excess = dram.value - dram.usual * Math.min(1, now / usual);
+  const bytesPerToken = dram.value / dram.usual / Math.max(0.05, Math.min(1, now / usual));
+  const busy =
+    readGpus(ctx, "gr_engine_active_ratio", { width: 0.1, ratio: true }) ?? readGpus(ctx, "gpu_util_ratio", { width: 0.1, ratio: true });
   const decode = (ctx.phases.decode ?? 0) + (ctx.phases.stall ?? 0);
   const strength = Math.min(
-    ramp(excess, ...rampOf(row, "excess")),
-    ramp(dram.value, ...rampOf(row, "level")),
+    ramp(bytesPerToken, ...rampOf(row, "excess")),
     ramp(dram.value / dram.usual, ...rampOf(row, "held")),
+    busy === null || !(busy.usual > 0) ? 0.5 : ramp(busy.value / busy.usual, ...rampOf(row, "busy")),
     ramp(decode, ...rampOf(row, "decode")),
   );
-  return factOf(row.name, dram, strength, { value: excess, expected: 0, contrast: Number.NaN });
+  return factOf(row.name, dram, strength, { value: bytesPerToken, expected: 1, contrast: Number.NaN });
 };

@@ -11,13 +11,16 @@ export const smReading = (ctx: EpisodeContext, width: number): Reading | null =>
   readGpus(ctx, "sm_active_ratio", { width, ratio: true }) ??
   readGpus(ctx, "gr_engine_active_ratio", { width, ratio: true, sourceQuality: 0.8 });
 
-/** FP8 and FP4 lower tensor activity for the same work: the upper end follows the run's own maximum. */
+/** Averages over longer than this hide the run's own maximum. */
+const SHARP_WINDOW_US = 2.5e6;
+
+/** FP8 and FP4 lower tensor activity for the same work: where readings are sharp, the upper end follows the run's own maximum. */
 export const tensorHigh: Fact = (ctx, row) => {
   const [lo, hi] = rampOf(row, "tensor");
   const r = readGpus(ctx, "tensor_active_ratio", { width: hi - lo, ratio: true });
   if (r === null) return null;
-  const top = clamp(0.75 * r.p99, lo, hi);
-  return factOf(row.name, r, ramp(r.value, Math.min(lo, 0.45 * top), top));
+  const top = r.window_us <= SHARP_WINDOW_US ? clamp(0.75 * r.p99, lo, hi) : hi;
+  return factOf(row.name, r, ramp(r.value, Math.min(lo, 0.6 * top), top));
 };
 
 export const dramHigh: Fact = (ctx, row) => {
