@@ -66,10 +66,13 @@ describe("cgroup", () => {
   it("does not take another group's pressure or memory for this one's", async () => {
     const roots = copyTree("hybrid");
     for (const pid of [400, 401, 402])
-      edit(`${roots.proc}/${pid}/cgroup`, (t) => t.replace(/^0::.*$/m, "0::/").replace(/memory:.*$/m, "memory:/elsewhere"));
+      edit(`${roots.proc}/${pid}/cgroup`, (t) => t.replace(/^0::.*$/m, "0::/").replace(/memory:.*$/m, "memory:/serving.slice"));
+    writeFileSync(`${roots.sys}/fs/cgroup/cpu,cpuacct/serving.slice/tgi.service/cpu.cfs_quota_us`, "100000\n");
     writeFileSync(`${roots.sys}/fs/cgroup/unified/cpu.pressure`, "some avg10=0.00 avg60=0.00 avg300=0.00 total=99\n");
     const { ctx } = procContext(roots);
-    const values = (await cgroup.start().poll(ctx)).samples[0]?.values;
+    const [sample] = (await cgroup.start().poll(ctx)).samples;
+    const values = sample?.values;
+    expect(sample?.entity.key).toBe("cgroup:/serving.slice/tgi.service");
     expect(values?.cfs_throttled_s_total).toBe(7.5);
     for (const column of ["psi_cpu_some_s_total", "mem_bytes", "oom_kills_total"]) expect(values).not.toHaveProperty(column);
   });

@@ -132,6 +132,17 @@ describe("server-processes", () => {
     expect((await reader.poll(ctx)).marks).toEqual([]);
   });
 
+  it("takes a zombie for ended, when it is found and while it is followed", async () => {
+    const roots = copyTree("v2");
+    const { ctx, advance } = procContext(roots);
+    const reader = serverProcesses.start();
+    expect((await reader.poll(ctx)).samples).toHaveLength(4);
+    edit(`${roots.proc}/1001/stat`, (t) => t.replace(") S ", ") Z "));
+    expect((await findServerProcesses(roots)).map((p) => p.pid)).toEqual([1000, 1002, 1003]);
+    advance(1);
+    expect((await reader.poll(ctx)).samples).toHaveLength(3);
+  });
+
   it("follows a process that only the target's pids name", async () => {
     const { ctx } = procContext(fixedTree("v2"), [target({ name: "own", engine: "acme", pids: [2000], url: "http://127.0.0.1:1" })]);
     const own = byName(await serverProcesses.start().poll(ctx)).get("a) S (b");
