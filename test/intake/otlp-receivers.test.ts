@@ -267,6 +267,31 @@ describe("OTLP/HTTP", () => {
     expect((await post(port, { headers: JSON_HEADERS, body: request(span()) })).status).toBe(200);
   });
 
+  it("lets an export end that is being read when it stops, and takes no new ones", async () => {
+    const { receiver, port } = await start(createOtlpHttpReceiver);
+    const body = request(span());
+    const headers = { ...JSON_HEADERS, "Content-Length": String(Buffer.byteLength(body)), Expect: "100-continue" };
+    let stopped: Promise<void> | null = null;
+    const status = await new Promise((resolve, reject) => {
+      const open = http.request({ host: "127.0.0.1", port, path: "/v1/traces", method: "POST", headers, agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      open.on("error", reject);
+      // The receiver answers "100 Continue" when it begins to read.
+      open.on("continue", () => {
+        open.write(body.slice(0, 20));
+        stopped = receiver.stop();
+        open.end(body.slice(20));
+      });
+      open.flushHeaders();
+    });
+    expect(status).toBe(200);
+    await stopped;
+    expect(sink.views).toHaveLength(1);
+    await expect(post(port, { headers: JSON_HEADERS, body: "{}" })).rejects.toThrow(/ECONNREFUSED/);
+  });
+
   it("says which port is taken", async () => {
     const { port } = await start(createOtlpHttpReceiver);
     const second = createOtlpHttpReceiver({ host: "127.0.0.1", port, sink, source: SOURCE });

@@ -5,6 +5,9 @@ import { isOneDocument, readDocument, readLines } from "../input-lines.js";
 import { createSpanIntake } from "../span-intake.js";
 import { defineImporter } from "./importer.js";
 
+/** The Collector may write all signals to one file. */
+const OTHER_SIGNAL = /^\s*\{\s*"resource(?:Metrics|Logs|Profiles)"\s*:/;
+
 /** OTLP/JSON traces: one TracesData a line, as the Collector's file exporter writes, or one request over many lines. */
 export const otlpFile = defineImporter({
   name: "otlp-file",
@@ -32,7 +35,9 @@ export const otlpFile = defineImporter({
     } else {
       for await (const { lines, unterminated } of readLines(file, context.limits, () => refuse("line_too_long"))) {
         lines.forEach((line, i) => {
-          if (line.trim() !== "" && !take(line)) refuse(unterminated && i === lines.length - 1 ? "truncated" : "syntax");
+          if (line.trim() === "") return;
+          if (OTHER_SIGNAL.test(line)) refuse("not_traces");
+          else if (!take(line)) refuse(unterminated && i === lines.length - 1 ? "truncated" : "syntax");
         });
       }
     }

@@ -9,7 +9,7 @@ describe("OTLP/JSON files", () => {
     expect(outcome.files[0]).toMatchObject({
       format: "otlp-file",
       requests: 1,
-      rejected: { end_before_start: 1, syntax: 1, truncated: 1 },
+      rejected: { end_before_start: 1, not_traces: 1, syntax: 1, truncated: 1 },
     });
     expect(sink.views[0]).toMatchObject({
       start_us: 1768932686520053,
