@@ -2,7 +2,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import type { AgentConfig } from "../../schemas/agent-config.js";
-import type { Collector } from "../../schemas/collector.js";
+import type { Collector, ServerTarget } from "../../schemas/collector.js";
 import { createHttpClient } from "../platform/http-get.js";
 import { createLogger } from "../platform/logger.js";
 import { createSystemClock } from "../time/system-clock.js";
@@ -73,12 +73,8 @@ async function examineCollector(collector: Collector, config: AgentConfig, parts
   return { what: collector.name, state: found ? "found" : "missing", text, mend: mend ?? null };
 }
 
-function serverFindings(servers: ContextParts["servers"] extends () => infer T ? T : never): Finding[] {
-  if (servers.length > 0)
-    return servers.map((one) => ({ what: `server ${one.name}`, state: "found", text: `${one.url}${one.metrics_path}`, mend: null }));
-  const mend = "start it with its metrics on (vLLM: always; SGLang: --enable-metrics), or name it under `servers` in the configuration";
-  return [{ what: "inference server", state: "missing", text: "none on the usual ports of 127.0.0.1", mend }];
-}
+const serverFindings = (servers: readonly ServerTarget[]): Finding[] =>
+  servers.map((one) => ({ what: `server ${one.name}`, state: "found", text: `${one.url}${one.metrics_path}`, mend: null }));
 
 /** systemd-timesyncd leaves a file when it has set the clock; for the other daemons one would have to run a program. */
 function clockFinding(): Finding {

@@ -18,7 +18,7 @@ import { createServerDiscovery, type SeenProcess } from "./server-discovery.js";
 import { collectorLines, listenLines, serverLines } from "./start-up-lines.js";
 import { createSupervisor } from "./supervisor.js";
 
-const LOOK_INTERVAL_MS = 30_000;
+const LOOK_INTERVAL_MS = 60_000;
 
 export interface AgentDeps {
   readonly version: string;
@@ -149,7 +149,9 @@ async function start(config: AgentConfig, deps: AgentDeps, undo: (() => unknown)
     alignMs: performance.now() + lookIntervalMs,
     onError: (error) => log.error({ error: String(error) }, "looking for sources failed"),
     async run() {
-      if (config.servers === null && (await discovery.look())) for (const line of serverLines(discovery.servers, false)) deps.say(line);
+      const before = discovery.servers.length;
+      if (config.servers === null && (await discovery.look()))
+        for (const line of serverLines(discovery.servers.slice(before), false)) deps.say(line);
       await supervisor.look();
     },
   });

@@ -13,20 +13,11 @@ export const collectorLines = (states: readonly CollectorState[]): string[] =>
     return row("missing", name, status === "running" ? `${text}; tried all the same, as configured` : text);
   });
 
-/** One line a server; one that says where was looked when there is none. */
-export function serverLines(servers: readonly ServerTarget[], configured: boolean): string[] {
-  if (servers.length === 0)
-    return [
-      row(
-        "missing",
-        "inference server",
-        "none on the usual ports of 127.0.0.1; start it with its metrics on, or name it under `servers` in the configuration",
-      ),
-    ];
-  return servers.map((one) =>
+/** One line a server. */
+export const serverLines = (servers: readonly ServerTarget[], configured: boolean): string[] =>
+  servers.map((one) =>
     row(configured ? "given" : "found", one.name, `${one.url}${one.metrics_path}${one.engine ? ` (${one.engine})` : ""}`),
   );
-}
 
 /** One line a service. */
 export const listenLines = (url: string | null, otlp: { readonly grpc: string | null; readonly http: string | null }): string[] => [

@@ -50,15 +50,24 @@ export function createHttpClient(): HttpClient {
         if (target.protocol !== "http:" && target.protocol !== "https:") return finish(first);
         return finish(await getOnce(target, options, signal, agents));
       } catch (error) {
-        if (options.signal?.aborted) throw new Error(`GET ${url} was aborted`, { cause: error });
-        if (late.aborted) throw new Error(`GET ${url} gave no answer within ${Math.round(options.timeoutMs)} ms`, { cause: error });
-        throw new Error(`GET ${url} failed: ${(error as Error).message || (error as NodeJS.ErrnoException).code}`, { cause: error });
+        if (options.signal?.aborted) throw new Error("aborted", { cause: error });
+        if (late.aborted) throw new Error(`no answer within ${Math.round(options.timeoutMs)} ms`, { cause: error });
+        throw new Error(reason(error), { cause: error });
       }
     },
     close() {
       for (const agent of Object.values(agents)) agent.destroy();
     },
   };
+}
+
+/** In words where the system has only a name; the caller knows the address. */
+function reason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "ECONNREFUSED") return "connection refused";
+  if (code === "ECONNRESET") return "connection closed without an answer";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the host's name is not known";
+  return message || String(code);
 }
 
 interface Answer {

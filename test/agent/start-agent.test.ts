@@ -38,7 +38,6 @@ describe("startAgent", () => {
     const { said, agent, database, get } = await runAgent([hostCollector(), missing, hostCollector("fake-off")], { config });
     expect(said.map((line) => line.replace(database, "DB").replace(agent.url!, "URL").replace(/ +/g, " "))).toEqual([
       "whyslow 1.2.3 on n1, database DB",
-      " missing inference server none on the usual ports of 127.0.0.1; start it with its metrics on, or name it under `servers` in the configuration",
       " found fake-host here (every 100 ms)",
       " missing fake-gpu nothing on :9400; start dcgm-exporter",
       " off fake-off switched off in the configuration",
