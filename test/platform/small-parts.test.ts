@@ -1,12 +1,6 @@
-import fs from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { writeFileAtomic } from "../../src/platform/atomic-file.js";
 import { createBackoff } from "../../src/platform/backoff.js";
-import { createBoundedQueue } from "../../src/platform/bounded-queue.js";
-import { createCounters } from "../../src/platform/counters.js";
 import { catchStopSignals } from "../../src/platform/lifecycle.js";
 import { createLineSplitter } from "../../src/platform/line-splitter.js";
 import { createLogger } from "../../src/platform/logger.js";
@@ -19,61 +13,6 @@ describe("createBackoff", () => {
     expect([1, 2, 3, 4, 5].map(() => backoff.failed())).toEqual([500, 1000, 2000, 3000, 3000]);
     backoff.succeeded();
     expect(backoff.failed()).toBe(500);
-  });
-});
-
-describe("createBoundedQueue", () => {
-  it("behaves like a list that refuses what is too much", () => {
-    const action = fc.oneof(
-      fc.record({ push: fc.integer({ min: 1, max: 9 }) }),
-      fc.constant("shift" as const),
-      fc.constant("drain" as const),
-    );
-    fc.assert(
-      fc.property(fc.array(action, { maxLength: 200 }), fc.integer({ min: 1, max: 30 }), (actions, capacity) => {
-        const queue = createBoundedQueue<number>(capacity);
-        let model: number[] = [];
-        let refused = 0;
-        for (const act of actions) {
-          const weight = model.reduce((a, b) => a + b, 0);
-          if (act === "shift") expect(queue.shift()).toBe(model.shift());
-          else if (act === "drain") {
-            expect(queue.drain()).toEqual(model);
-            model = [];
-          } else {
-            const fits = model.length === 0 || weight + act.push <= capacity;
-            expect(queue.push(act.push, act.push)).toBe(fits);
-            if (fits) model.push(act.push);
-            else refused++;
-          }
-          expect(queue.size).toBe(model.reduce((a, b) => a + b, 0));
-          expect(queue.refused).toBe(refused);
-        }
-      }),
-    );
-  });
-
-  it("gives back the memory of what was taken", () => {
-    const queue = createBoundedQueue<number>(10_000);
-    for (let i = 0; i < 5000; i++) queue.push(i);
-    for (let i = 0; i < 4000; i++) expect(queue.shift()).toBe(i);
-    expect(queue.drain()[0]).toBe(4000);
-  });
-});
-
-describe("createCounters", () => {
-  it("keeps one value a name and label set, whatever the label order", () => {
-    const counters = createCounters();
-    counters.add("rows", { a: "1", b: "2" });
-    counters.add("rows", { b: "2", a: "1" }, 4);
-    counters.add("rows");
-    expect(counters.get("rows", { a: "1", b: "2" })).toBe(5);
-    expect(counters.get("rows")).toBe(1);
-    expect(counters.get("other")).toBe(0);
-    expect(counters.values()).toEqual([
-      { name: "rows", labels: { a: "1", b: "2" }, value: 5 },
-      { name: "rows", labels: {}, value: 1 },
-    ]);
   });
 });
 
@@ -131,21 +70,6 @@ describe("createLogger", () => {
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { level: "warn", time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/), collector: "host-proc", n: 3, msg: "slow" },
     ]);
-  });
-});
-
-describe("writeFileAtomic", () => {
-  it("replaces the content and leaves nothing else", () => {
-    const dir = fs.mkdtempSync(path.join(os.tmpdir(), "whyslow-atomic-"));
-    const file = path.join(dir, "report.json");
-    writeFileAtomic(file, "one");
-    writeFileAtomic(file, "two");
-    expect(fs.readFileSync(file, "utf8")).toBe("two");
-    fs.mkdirSync(path.join(dir, "folder"));
-    fs.writeFileSync(path.join(dir, "folder", "full"), "");
-    expect(() => writeFileAtomic(path.join(dir, "folder"), "x")).toThrow();
-    expect(fs.readdirSync(dir).sort()).toEqual(["folder", "report.json"]);
-    fs.rmSync(dir, { recursive: true });
   });
 });
 
