@@ -271,7 +271,7 @@ describe("OTLP/HTTP", () => {
     const { receiver, port } = await start(createOtlpHttpReceiver);
     const body = request(span());
     const headers = { ...JSON_HEADERS, "Content-Length": String(Buffer.byteLength(body)), Expect: "100-continue" };
-    let stopped: Promise<void> | null = null;
+    const stops: Promise<void>[] = [];
     const status = await new Promise((resolve, reject) => {
       const open = http.request({ host: "127.0.0.1", port, path: "/v1/traces", method: "POST", headers, agent: false }, (response) => {
         response.resume();
@@ -281,13 +281,13 @@ describe("OTLP/HTTP", () => {
       // The receiver answers "100 Continue" when it begins to read.
       open.on("continue", () => {
         open.write(body.slice(0, 20));
-        stopped = receiver.stop();
+        stops.push(receiver.stop());
         open.end(body.slice(20));
       });
       open.flushHeaders();
     });
     expect(status).toBe(200);
-    await stopped;
+    await Promise.all(stops);
     expect(sink.views).toHaveLength(1);
     await expect(post(port, { headers: JSON_HEADERS, body: "{}" })).rejects.toThrow(/ECONNREFUSED/);
   });
