@@ -108,7 +108,7 @@ export class BatchCommit {
       reject("time", 1);
       return;
     }
-    (view.span_key === "" ? this.sql.request : this.sql.span).run(row);
+    (view.span_key === "" ? this.sql.request : this.sql.span).run(...row);
     const start = row[0] as number;
     growExtent(source, start);
     const longest = view.end_us === null ? 0 : view.end_us - start;

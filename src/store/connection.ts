@@ -6,7 +6,6 @@ import { AppError } from "../../schemas/error-codes.js";
 import { checkOwner, type Migration, migrate, migrations, newestVersion, schemaVersion } from "./migrate.js";
 import { storeError } from "./store-error.js";
 
-const PAGE_BYTES = 8192;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
 const missing = (file: string): AppError =>
@@ -33,7 +32,6 @@ export function connectWriter(
     fs.mkdirSync(path.dirname(file), { recursive: true });
     db = new Database(file, { timeout: busyTimeoutMs });
     checkOwner(db, file);
-    if (schemaVersion(db) === 0) db.pragma(`page_size = ${PAGE_BYTES}`);
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = NORMAL");
     db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);

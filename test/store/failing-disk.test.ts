@@ -4,6 +4,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { openStore, type Store } from "../../src/store/open-store.js";
+import { damage } from "./damage.js";
 import { entity, open, request, SECOND, sample, smallDisk, source, T0, temporaryFile, temporaryFolder } from "./store-fixtures.js";
 
 const gpu = entity("gpu", "GPU-1");
@@ -175,9 +176,7 @@ describe("opening", () => {
     const store = open(file);
     store.sink.samples(source("s"), rows(0, 5000));
     store.close();
-    const bytes = fs.readFileSync(file);
-    bytes.fill(0xa5, 40 * 8192, bytes.length - 8192);
-    fs.writeFileSync(file, bytes);
+    damage(file, "gpu_sample", 0.4, 0.5);
     expect(failure(() => open(file, { mode: "read" }).read.telemetry(everything))).toMatchObject({
       code: "DB_CORRUPT",
       message: `the database ${file} is damaged`,
