@@ -1,7 +1,8 @@
 import type { Metric } from "../../schemas/index.js";
 import { quantile } from "../core/quantile.js";
-import { lastAtOrBefore, type StepFunction, stepFunction, sumOfBoxes } from "../core/step-function.js";
-import type { Detection } from "./detector.js";
+import { lastAtOrBefore, type StepFunction, stepFunction, sumOfBoxes, valueAt } from "../core/step-function.js";
+import { decodeProfile } from "./decode-profile.js";
+import { type Detection, FLOOR_MS } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
 import type { Loss } from "./losses.js";
 
@@ -30,6 +31,10 @@ const PART_ROWS = 3;
 /** Lost time after the number of overdue requests last stood near its peak counts this much: a queue that drains is no cause. */
 const TAIL_WEIGHT = 0.2;
 const NEAR_PEAK = 0.9;
+/** Slow decodes that are needed to place them in time together. */
+const PROFILE_ROWS = 5;
+/** Less than this share of the peak is no part of the incident's window. */
+const SUPPORT_SHARE = 1e-3;
 
 const lossCurve = (losses: readonly Loss[]): StepFunction =>
   sumOfBoxes(
@@ -125,16 +130,41 @@ const split = (rows: number[], byRow: ReadonlyMap<number, Loss[]>): number[][] =
   return done;
 };
 
-/** Weight and support of the losses of one incident: see TAIL_WEIGHT. */
-const rootWeight = (losses: readonly Loss[]): { weight: StepFunction; support: StepFunction } => {
-  const curve = lossCurve(losses);
+/**
+ * Weight and support of the losses of one incident: see TAIL_WEIGHT. Slow decodes are placed by what all requests of the time say together.
+ */
+const rootWeight = (
+  losses: readonly Loss[],
+  rows: readonly number[],
+  q: GroupRequests,
+  detection: Detection,
+): { weight: StepFunction; support: StepFunction } => {
+  const decodes = losses.filter((l) => l.part === "decode");
+  let curve = lossCurve(losses);
+  if (decodes.length >= PROFILE_ROWS) {
+    const from = Math.min(...decodes.map((l) => l.from));
+    const to = Math.max(...decodes.map((l) => l.to));
+    const profile = decodeProfile(q, detection, rows, from, to);
+    const lost = decodes.reduce((a, l) => a + (l.to - l.from) * l.rate, 0);
+    const whole = profile.integral[profile.at.length - 1]!;
+    if (whole > 0) curve = addScaled(lossCurve(losses.filter((l) => l.part !== "decode")), profile, lost / whole);
+  }
   let peak = 0;
   for (const v of curve.value) peak = Math.max(peak, v);
   let tail = -1;
   for (let i = 0; i < curve.at.length; i++) if (curve.value[i]! >= NEAR_PEAK * peak) tail = i + 1;
   const value = curve.value.map((v, i) => Math.max(0, i >= tail && tail >= 0 ? v * TAIL_WEIGHT : v));
-  const support = curve.value.map((v) => (v > 1e-9 ? 1 : 0));
+  const support = curve.value.map((v) => (v > SUPPORT_SHARE * peak ? 1 : 0));
   return { weight: stepFunction(curve.at, value), support: stepFunction(curve.at, support) };
+};
+
+/** a + by x b, on the breaks of both. */
+const addScaled = (a: StepFunction, b: StepFunction, by: number): StepFunction => {
+  const at = Float64Array.from([...new Set([...a.at, ...b.at])]).sort();
+  return stepFunction(
+    at,
+    at.map((t) => valueAt(a, t) + by * valueAt(b, t)),
+  );
 };
 
 const leadingMetric = (rows: readonly number[], detection: Detection): Metric => {
@@ -150,6 +180,9 @@ const leadingMetric = (rows: readonly number[], detection: Detection): Metric =>
   return best;
 };
 
+/** A single slow request must be that many floors slow. */
+const LONE_FLOORS = 3;
+
 /** Few, mild candidates are noise: an episode needs three of them, a threefold one, or a broken limit. */
 const worthKeeping = (rows: readonly number[], detection: Detection): boolean => {
   let strong = 0;
@@ -159,7 +192,8 @@ const worthKeeping = (rows: readonly number[], detection: Detection): boolean =>
       if (m.violation[r] === 1) return true;
       if (m.candidate[r] !== 1) continue;
       const ratio = m.observed[r]! / m.expected[r]!;
-      if (m.metric === "itl" ? ratio >= 6 : ratio >= 3) return true;
+      const floor = FLOOR_MS[m.metric] * (rows.length === 1 ? LONE_FLOORS : 1);
+      if ((m.metric === "itl" ? ratio >= 6 : ratio >= 3) && m.observed[r]! - m.expected[r]! >= floor) return true;
       spike = true;
     }
     if (spike) strong++;
@@ -178,7 +212,7 @@ export const findIncidents = (q: GroupRequests, detection: Detection, byRow: Rea
     for (const part of split(cluster, byRow)) {
       const rows = [...part].sort((a, b) => a - b);
       const losses = rows.flatMap((r) => byRow.get(r)!);
-      const { weight, support } = rootWeight(losses);
+      const { weight, support } = rootWeight(losses, rows, q, detection);
       if (weight.at.length < 2) continue;
       const excess = losses.reduce((a, l) => a + ((l.to - l.from) / 1000) * l.rate, 0);
       out.push({

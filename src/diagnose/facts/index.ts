@@ -5,7 +5,7 @@ import { congestion, linkDowngraded, linkHigh, rankImbalance } from "./link-fact
 import { busyUnproductive, dramHigh, gpuIdleGrowth, smIdle, tensorHigh } from "./pipe-facts.js";
 import { powerHigh, throttle } from "./power-facts.js";
 import { admissionLimit, hitDrop, kvFull, kvHeadBlocked, preempt, slowFrontEnd, waitKvFull, waitKvLow } from "./server-facts.js";
-import { memoryUtilHigh, smiIdle, smiPrefill, smiSpin } from "./smi-facts.js";
+import { decodeSaturated, memoryUtilHigh, smiIdle, smiPrefill, smiSpin } from "./smi-facts.js";
 import { catchUp, stallSync, victimsOnly } from "./stall-facts.js";
 import { arrivalSurge, batchSurge, prefillDose, prefillSurge, transferWait } from "./trace-facts.js";
 
@@ -46,6 +46,7 @@ export const FACTS: Readonly<Record<string, Fact>> = {
   smi_prefill: smiPrefill,
   smi_spin: smiSpin,
   memutil_hi: memoryUtilHigh,
+  decode_saturated: decodeSaturated,
   smi_idle: smiIdle,
   admission_limit: admissionLimit,
   client_side: clientSide,

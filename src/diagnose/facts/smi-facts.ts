@@ -50,14 +50,36 @@ export const smiSpin: Fact = (ctx, row) => {
   return factOf(row.name, s.util, strength, { quality: quality(s), contrast: Number.NaN });
 };
 
-/** High memory utilization, or one that rose while utilization did not fall. */
+/** Strength at which the fact's weights cancel: memory utilization as it always is says nothing. */
+const NEUTRAL = 0.31;
+
+/** High memory utilization, or one that rose; only a fall speaks against memory. */
 export const memoryUtilHigh: Fact = (ctx, row) => {
   const s = read(ctx);
   if (s === null) return null;
   const level = ramp(s.memory.value, ...rampOf(row, "use"));
   const rise = ramp(s.memory.value - s.memory.usual, ...rampOf(row, "rise"));
-  const strength = Number.isNaN(rise) ? level : Math.max(Math.min(level, 0.5 + 0.5 * rise), 0.8 * rise);
+  const known = !Number.isNaN(rise);
+  const held = known ? NEUTRAL * (1 - ramp(fall(s.memory), 0.05, 0.2)) : 0;
+  const strength = known ? Math.max(held, Math.min(level, 0.5 + 0.5 * rise), 0.8 * rise) : level;
   return factOf(row.name, s.memory, strength, { quality: quality(s), contrast: Number.NaN });
+};
+
+/** Decode is slow all along while the GPU is no less busy and memory traffic held: what remains is memory bandwidth. */
+export const decodeSaturated: Fact = (ctx, row) => {
+  const s = read(ctx);
+  if (s === null || Number.isNaN(fall(s.memory)) || !(s.util.usual > 0)) return null;
+  const strength = Math.min(
+    ramp(ctx.phases.decode ?? 0, ...rampOf(row, "decode")),
+    ramp(s.util.value / s.util.usual, ...rampOf(row, "util_held")),
+    ramp(-fall(s.memory), ...rampOf(row, "memory_held")),
+  );
+  return factOf(row.name, s.util, strength, {
+    value: ctx.phases.decode ?? 0,
+    expected: Number.NaN,
+    quality: quality(s),
+    contrast: Number.NaN,
+  });
 };
 
 export const smiIdle: Fact = (ctx, row) => {
