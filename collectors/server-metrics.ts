@@ -42,7 +42,7 @@ class ServerPages {
     this.#mapper.begin(page.end_us, ctx.clock.epoch());
     this.#scanner.page(page.body, this.#mapper, cut);
     const batches = [...this.#mapper.batches()];
-    const { manifest, rejected, engines } = this.#mapper.summary();
+    const { manifest, rejected } = this.#mapper.summary();
     const samples = withScrapeTime(
       batches.flatMap((b) => b.samples).filter((s) => s.entity.kind === "server"),
       page.duration_ms / 1000,
@@ -58,7 +58,7 @@ class ServerPages {
       samples,
       series: batches.flatMap((b) => b.series).filter((s) => s.entity.kind === "server"),
       marks,
-      manifest: engines.length === 1 ? { ...manifest, engine: engines[0]! } : manifest,
+      manifest,
       rejected: addUp(rejected),
       notice: notices.length === 0 ? null : notices.join("; "),
     };

@@ -130,7 +130,9 @@ export class CanonicalMapper implements ExpositionVisitor {
   /** What was refused and learnt; complete once the batches are taken. */
   summary(): CanonicalSummary {
     const rejected = Object.fromEntries([...this.#rejected].map(([source, reasons]) => [source, Object.fromEntries(reasons)]));
-    return { rejected, manifest: { ...this.#manifest }, engines: [...this.#engines].sort(), sources: [...this.#sources].sort() };
+    const engines = [...this.#engines].sort();
+    const manifest = engines.length === 1 ? { ...this.#manifest, engine: engines[0]! } : { ...this.#manifest };
+    return { rejected, manifest, engines, sources: [...this.#sources].sort() };
   }
 
   /** The first reading of a series in this text. */

@@ -44,6 +44,7 @@ describe("vLLM pages", () => {
     });
     expect(read.summary.rejected).toEqual({});
     expect(read.summary.engines).toEqual(["vllm"]);
+    expect(read.summary.manifest).toEqual({ model: "acme/llama-8b", engine: "vllm" });
   });
 
   it("keeps buckets and breakdowns as series, with bounds written one way", () => {

@@ -242,6 +242,31 @@ describe("remembered series", () => {
     ]);
   });
 
+  it("reads a page as a scanner would that saw no page before", () => {
+    const line = fc.constantFrom(
+      "a 1",
+      "ab 1",
+      "a{} 2",
+      'a{b="1"} 3',
+      'a{b="1"}4',
+      'a{b="12"} 3 # {t="}"} 1',
+      'ab{b="1"} 5 6',
+      "a {",
+      "b 1 2 3",
+    );
+    const page = fc.array(line, { maxLength: 12 }).map((lines) => `${lines.join("\n")}\n`);
+    fc.assert(
+      fc.property(fc.array(page, { maxLength: 4 }), (pages) => {
+        const scanner = new ExpositionScanner();
+        for (const text of pages) {
+          const rows: unknown[] = [];
+          scanner.page(text, { sample: (s, value, ts) => rows.push({ name: s.name, labels: { ...s.labels }, value, ts }) });
+          expect(rows).toEqual(read(text).rows);
+        }
+      }),
+    );
+  });
+
   it("forgets when a page finds it half full, so that an agent's memory stays bounded", () => {
     const scanner = new ExpositionScanner({ max_series: 10 });
     let refused = 0;
