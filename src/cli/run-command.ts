@@ -52,7 +52,7 @@ const time = (us: number | null): string => (us === null ? "-" : formatIso(us));
 const length = (run: Run): string =>
   run.start_us === null ? "-" : run.end_us === null ? "open" : formatDurationMs((run.end_us - run.start_us) / 1000);
 
-export const runJson = (run: Run): Record<string, unknown> => ({
+const runJson = (run: Run): Record<string, unknown> => ({
   id: run.id,
   start: run.start_us === null ? null : formatIso(run.start_us),
   end: run.end_us === null ? null : formatIso(run.end_us),
