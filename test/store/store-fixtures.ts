@@ -20,7 +20,7 @@ afterEach(() => {
       // The test has seen this failure already.
     }
   }
-  for (const folder of mounted.splice(0)) execFileSync("umount", [folder]);
+  for (const folder of mounted.splice(0)) execFileSync("umount", ["--lazy", folder]);
   for (const folder of made.splice(0)) fs.rmSync(folder, { recursive: true, force: true });
 });
 
