@@ -12,6 +12,9 @@ export function hostPart(address: string): string {
   return /^[^:]+:\d+$/.test(bare) ? bare.slice(0, bare.lastIndexOf(":")) : bare;
 }
 
+/** The port of an address; empty without one. */
+export const portPart = (address: string): string => /:(\d+)(\/.*)?$/.exec(address)?.[1] ?? "";
+
 export interface NodeHint {
   /** A label that names the node. */
   readonly named: string;

@@ -2,7 +2,7 @@ import { columnSpec, type EntityKind } from "../../schemas/columns/index.js";
 import type { EntityDraft, Labels, MapRule, SourceMap } from "../../schemas/maps/index.js";
 import { EntityBin } from "./canonical-bin.js";
 import type { Lane } from "./canonical-lane.js";
-import { type NodeHint, nodeHint } from "./canonical-node.js";
+import { type NodeHint, nodeHint, portPart } from "./canonical-node.js";
 import { normaliseName, type Refusal, type RuleIndex, readValue, ruleApplies } from "./canonical-rules.js";
 import type { ScannedSeries } from "./exposition-scanner.js";
 
@@ -115,7 +115,9 @@ function findBin(bins: Bins, id: string, make: () => EntityBin): EntityBin {
 function binFor(bins: Bins, map: SourceMap, kind: EntityKind, draft: EntityDraft, hint: NodeHint): EntityBin {
   // A UUID is the same device on every row, with or without the node's name; an index is one only together with its node.
   const worldwide = kind === "gpu" && !draft.key.startsWith("index:");
-  const where = worldwide ? "" : kind === "server" ? `${hint.pod}\0${draft.labels.instance ?? ""}` : `${hint.named}\0${hint.address}`;
+  // A pod that starts again has a new address but its old port; two servers of one pod have two ports.
+  const server = hint.pod === "" ? hint.instance : `${hint.pod}\0${portPart(hint.instance)}`;
+  const where = worldwide ? "" : kind === "server" ? server : `${hint.named}\0${hint.address}`;
   return findBin(bins, [map.source, kind, where, draft.key].join("\0"), () => new EntityBin(map, kind, draft.key, hint));
 }
 

@@ -1,5 +1,6 @@
 import type { Labels } from "../../schemas/maps/index.js";
 import { type BinLane, type EntityBin, type SeriesLane, unitedLabels } from "./canonical-bin.js";
+import { portPart } from "./canonical-node.js";
 
 /** An engine with its name: what one `EntityRef` will be. */
 export interface NamedServer {
@@ -53,8 +54,13 @@ export function nameServers(
 
 const keyOf = (d: Draft): string => `${d.engine}:${d.instance}/${d.rank}`;
 
-/** The same pod name in two namespaces, or two models behind one address. */
-const distinct = (d: Draft): string => [d.labels.namespace, d.instance, d.labels.model].filter((part) => part !== undefined).join("/");
+/** The same pod name in two namespaces, two servers in one pod, or two models behind one address. */
+function distinct(d: Draft): string {
+  const port = d.instance === d.labels.pod ? portPart(d.bin.hint.instance) : "";
+  return [d.labels.namespace, port === "" ? d.instance : `${d.instance}:${port}`, d.labels.model]
+    .filter((part) => part !== undefined)
+    .join("/");
+}
 
 function splitByModel(bin: EntityBin, instance: string | undefined, extraLabels: Labels): Draft[] {
   const columns = alive(bin.columns.values());
@@ -81,7 +87,8 @@ function ownersOf(companion: EntityBin, drafts: readonly Draft[], instance: stri
   if (instance !== undefined) return drafts;
   if (pod !== "") {
     const same = drafts.filter((d) => d.bin.hint.pod === pod || (pod.startsWith("/") && d.bin.hint.pod.endsWith(pod)));
-    if (same.length > 0) return same;
+    const exact = same.filter((d) => portPart(d.bin.hint.instance) === portPart(address));
+    if (same.length > 0) return exact.length > 0 ? exact : same;
   }
   if (address !== "") return drafts.filter((d) => d.bin.hint.instance === address);
   const instances = new Set(drafts.map((d) => `${d.engine}:${d.instance}`));

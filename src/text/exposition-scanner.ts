@@ -1,5 +1,5 @@
 import { parseExpositionNumber, parseTimestampUs, type TimestampUnit } from "./exposition-number.js";
-import { isBlank, parseSeries } from "./exposition-series.js";
+import { isBlank, parseSeries, seriesLimit } from "./exposition-series.js";
 
 /** One series of a page or file. The same text gives the same object (and `id`) for as long as the scanner keeps it. */
 export interface ScannedSeries {
@@ -63,8 +63,6 @@ class Series implements ScannedSeries {
 const SHOWN_CHARS = 120;
 const CR = 13;
 const HASH = 35;
-const OPEN = 123;
-const CLOSE = 125;
 
 /** A copy that does not keep the page alive, as a slice of it would. */
 const detach = (slice: string): string => JSON.parse(JSON.stringify(slice)) as string;
@@ -236,18 +234,6 @@ export class ExpositionScanner {
       if (name !== undefined && type !== undefined) visitor.type(detach(name.replace(/^"(.*)"$/, "$1")), detach(type));
     } else if (text.startsWith("# EOF", at) && text.slice(at, end).trim() === "# EOF") this.#eof = true;
   }
-}
-
-/** Where the series text of a line most likely ends: behind the last brace, or behind a name without labels. */
-function seriesLimit(text: string, at: number, end: number): number {
-  let i = at;
-  while (i < end && text.charCodeAt(i) !== OPEN && !isBlank(text.charCodeAt(i))) i++;
-  let brace = i;
-  while (brace < end && isBlank(text.charCodeAt(brace))) brace++;
-  if (brace >= end || text.charCodeAt(brace) !== OPEN) return i;
-  let close = end - 1;
-  while (close > brace && text.charCodeAt(close) !== CLOSE) close--;
-  return close + 1;
 }
 
 /** Scans one text with a scanner of its own. */

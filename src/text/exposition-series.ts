@@ -96,3 +96,15 @@ export function parseSeries(text: string, at: number, end: number, maxLabels: nu
     else if (c !== CLOSE) return "syntax";
   }
 }
+
+/** Where the series text of a line most likely ends: behind the last brace, or behind a name without labels. */
+export function seriesLimit(text: string, at: number, end: number): number {
+  let i = at;
+  while (i < end && text.charCodeAt(i) !== OPEN && !isBlank(text.charCodeAt(i))) i++;
+  let brace = i;
+  while (brace < end && isBlank(text.charCodeAt(brace))) brace++;
+  if (brace >= end || text.charCodeAt(brace) !== OPEN) return i;
+  let close = end - 1;
+  while (close > brace && text.charCodeAt(close) !== CLOSE) close--;
+  return close + 1;
+}

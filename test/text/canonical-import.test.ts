@@ -166,6 +166,23 @@ describe("whose row it is", () => {
     ]);
   });
 
+  it("sees a pod that came back under a new address as one server, and two servers of one pod as two", () => {
+    const row = (instance: string, value: number, ts: string) => [
+      `vllm:num_requests_running{pod="llm-0",instance="${instance}",model_name="m"} ${value} ${ts}`,
+      `process_cpu_seconds_total{pod="llm-0",instance="${instance}"} ${value * 10} ${ts}`,
+    ];
+    const back = imported([...row("10.0.0.1:8000", 1, "1788404001"), ...row("10.0.0.2:8000", 2, "1788404002")]);
+    expect(back.samples.map((s) => [s.entity.key, s.values])).toEqual([
+      ["vllm:llm-0/0", { running: 1, process_cpu_s_total: 10 }],
+      ["vllm:llm-0/0", { running: 2, process_cpu_s_total: 20 }],
+    ]);
+    const two = imported([...row("10.0.0.1:8000", 1, at), ...row("10.0.0.1:8001", 2, at)]);
+    expect(two.samples.map((s) => [s.entity.key, s.values])).toEqual([
+      ["vllm:llm-0:8000/m/0", { running: 1, process_cpu_s_total: 10 }],
+      ["vllm:llm-0:8001/m/0", { running: 2, process_cpu_s_total: 20 }],
+    ]);
+  });
+
   it("reads the host of an address", () => {
     expect(["a:9100", "10.0.0.5:9400", "http://h:1/metrics", "[::1]:9", "node-a", "fe80::1", ""].map(hostPart)).toEqual([
       ...["a", "10.0.0.5", "h", "::1", "node-a", "fe80::1", ""],
