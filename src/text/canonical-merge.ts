@@ -7,7 +7,7 @@ import { inRange } from "./canonical-rules.js";
 export interface ColumnLane {
   readonly rule: MapRule;
   readonly lane: Lane;
-  /** Replica of the same state that this series shows (tensor rank, worker process). */
+  /** Replica of the same state that this series shows (tensor rank, worker process, second scrape of one target). */
   readonly replica: string;
   /** Who uses the device according to this row; empty when it does not say. */
   readonly owner: string;
@@ -110,14 +110,8 @@ function highest(lanes: readonly ColumnLane[], times: Float64Array): Float64Arra
 
 /** Sums the parts of each replica and takes the largest. A time at which a living part is missing has no sum. */
 function sumOfParts(lanes: readonly ColumnLane[], times: Float64Array, spec: ColumnSpec, refuse: CountRefusal): Float64Array {
-  const replicas = new Map<string, ColumnLane[]>();
-  for (const lane of lanes) {
-    const list = replicas.get(lane.replica);
-    if (list === undefined) replicas.set(lane.replica, [lane]);
-    else list.push(lane);
-  }
   const out = missing(times.length);
-  for (const parts of replicas.values()) {
+  for (const parts of byReplica(lanes)) {
     const sum = new Float64Array(times.length);
     const seen = new Uint32Array(times.length);
     // +1 where a part begins, -1 behind its last reading: the running total is the number of parts that must be there.
@@ -150,12 +144,26 @@ function sumOfParts(lanes: readonly ColumnLane[], times: Float64Array, spec: Col
 
 function presence(lanes: readonly ColumnLane[], times: Float64Array): Float64Array {
   const out = missing(times.length);
-  for (const { lane } of lanes) {
-    walk(lane, times, (row) => {
-      out[row] = Number.isNaN(out[row]!) ? 1 : out[row]! + 1;
-    });
+  for (const parts of byReplica(lanes)) {
+    const seen = new Uint32Array(times.length);
+    for (const { lane } of parts) {
+      walk(lane, times, (row) => {
+        seen[row]!++;
+      });
+    }
+    for (let row = 0; row < times.length; row++) if (seen[row]! > 0 && !(out[row]! >= seen[row]!)) out[row] = seen[row]!;
   }
   return out;
+}
+
+function byReplica(lanes: readonly ColumnLane[]): Iterable<readonly ColumnLane[]> {
+  const replicas = new Map<string, ColumnLane[]>();
+  for (const lane of lanes) {
+    const list = replicas.get(lane.replica);
+    if (list === undefined) replicas.set(lane.replica, [lane]);
+    else list.push(lane);
+  }
+  return replicas.values();
 }
 
 function pairwise(

@@ -85,6 +85,9 @@ function resolution(
   return { source, engine, hint, ofHost: kind !== "server", bins, targets, manifest, text: -1 };
 }
 
+/** A target that two jobs scrape shows every series twice. */
+const SCRAPE_LABELS: readonly string[] = ["job", "exported_job", "service", "endpoint", "instance", "prometheus", "prometheus_replica"];
+
 function columnTarget(
   bin: EntityBin,
   rule: MapRule,
@@ -96,7 +99,7 @@ function columnTarget(
 ): Target {
   const spec = columnSpec(rule.kind, rule.column);
   if (spec === undefined) throw new Error(`map names a column that ${rule.kind} does not have: ${rule.column}`);
-  const replica = (map?.replicas ?? []).map((name) => labels[name] ?? "").join("/");
+  const replica = [...(map?.replicas ?? []), ...SCRAPE_LABELS].map((name) => labels[name] ?? "").join("/");
   const { lane } = bin.columnLane(identity, { rule, replica, owner, model });
   return { lane, read: (value) => readValue(rule, spec, value, labels) };
 }

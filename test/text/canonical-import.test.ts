@@ -220,6 +220,14 @@ describe("host and container rows", () => {
     });
   });
 
+  it("does not count twice what two jobs scrape", () => {
+    const rows = ["a", "b"].flatMap((job) => [
+      ...[0, 1].map((n) => `node_cpu_seconds_total{cpu="${n}",mode="idle",job="${job}"} 9 ${at}`),
+      ...["stop", "length"].map((why) => `vllm:request_success_total{finished_reason="${why}",pod="p",job="${job}"} 5 ${at}`),
+    ]);
+    expect(imported(rows).samples.map((s) => s.values)).toEqual([{ cpu_idle_s_total: 18, cpu_count: 2 }, { success_total: 10 }]);
+  });
+
   it("does not count an aggregate row as a CPU, and gives no difference of one number", () => {
     const read = imported([`node_cpu_seconds_total{cpu="all",mode="idle"} 9 ${at}`, `node_memory_SwapTotal_bytes 1000 ${at}`]);
     expect(read.samples.map((s) => s.values)).toEqual([{ cpu_idle_s_total: 9 }]);
