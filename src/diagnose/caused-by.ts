@@ -1,5 +1,6 @@
 import type { VerdictClass } from "../../schemas/index.js";
 import type { EpisodeContext } from "./episode-context.js";
+import { rowsNear } from "./group-requests.js";
 
 const MOST = 3;
 const LEAST_SHARE = 0.05;
@@ -11,7 +12,8 @@ export const causedBy = (ctx: EpisodeContext, verdict: VerdictClass): { what: st
   const routes = new Map<string, number>();
   const rows: { id: string; amount: number }[] = [];
   let total = 0;
-  for (let i = 0; i < q.n; i++) {
+  const [first, after] = rowsNear(q, incident.from, incident.to);
+  for (let i = first; i < after; i++) {
     const amount = verdict === "compute" ? promptIn(ctx, i) : residenceIn(ctx, i);
     if (!(amount > 0)) continue;
     total += amount;

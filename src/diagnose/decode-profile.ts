@@ -1,19 +1,17 @@
 import { type StepFunction, stepFunction } from "../core/step-function.js";
 import type { Detection } from "./detector.js";
-import type { GroupRequests } from "./group-requests.js";
+import { type GroupRequests, rowsNear } from "./group-requests.js";
 
 const MAX_BINS = 400;
 const BIN_US = 250e3;
 const ROUNDS = 12;
-/** Requests before the first slow one that can still be in decode beside it. */
-const SEARCH_BACK = 5000;
 
 /**
  * When decode was slow, from requests whose stamps tell only their total: each request's excess is the integral of a common profile over
  * its decode. Solved by multiplicative updates (Richardson-Lucy): requests that were undisturbed hold the profile down where they ran.
  * Value: ms of excess per ms of decode; 0 outside of [from, to). O(rows x rounds).
  */
-export const decodeProfile = (q: GroupRequests, detection: Detection, rows: readonly number[], from: number, to: number): StepFunction => {
+export const decodeProfile = (q: GroupRequests, detection: Detection, from: number, to: number): StepFunction => {
   const bins = Math.min(MAX_BINS, Math.max(4, Math.ceil((to - from) / BIN_US)));
   const width = (to - from) / bins;
   const ttft = detection.metrics.find((m) => m.metric === "ttft")!;
@@ -21,8 +19,8 @@ export const decodeProfile = (q: GroupRequests, detection: Detection, rows: read
   const start: number[] = [];
   const end: number[] = [];
   const excess: number[] = [];
-  const last = rows[rows.length - 1] ?? -1;
-  for (let i = Math.max(0, (rows[0] ?? 0) - SEARCH_BACK); i < Math.min(q.n, last + SEARCH_BACK); i++) {
+  const [near, after] = rowsNear(q, from, to);
+  for (let i = near; i < after; i++) {
     if (!(q.first[i]! < to) || !(q.end[i]! > from) || q.usable[i] !== 1) continue;
     const decode = q.end[i]! - q.first[i]!;
     const inside = Math.min(q.end[i]!, to) - Math.max(q.first[i]!, from);

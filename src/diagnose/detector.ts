@@ -40,6 +40,8 @@ export interface Detection {
   readonly regimes: Regimes;
   /** Rows that the baselines rest on. */
   readonly baseRows: Int32Array;
+  /** No more of them than a fit needs. */
+  readonly fitRows: Int32Array;
   readonly small: boolean;
 }
 
@@ -62,11 +64,22 @@ const logRatio = (observed: Float64Array, expected: Float64Array): Float64Array 
   return out;
 };
 
-const pick = (values: Float64Array, keep: (i: number) => boolean): Float64Array => values.filter((v, i) => Number.isFinite(v) && keep(i));
+/** Rows beyond this many are thinned at even strides: baselines and scales need no more. */
+const ENOUGH_ROWS = 20_000;
 
-/** Centre and sigma of the residuals of the rows that `keep` admits. */
-const centre = (residual: Float64Array, keep: (i: number) => boolean): { median: number; sigma: number } => {
-  const s = robustScale(pick(residual, keep));
+const thinned = (rows: Int32Array): Int32Array => {
+  if (rows.length <= ENOUGH_ROWS) return rows;
+  const out = new Int32Array(ENOUGH_ROWS);
+  for (let i = 0; i < ENOUGH_ROWS; i++) out[i] = rows[Math.floor((i * rows.length) / ENOUGH_ROWS)]!;
+  return out;
+};
+
+/** Centre and sigma of the residuals of some rows. */
+const centre = (residual: Float64Array, rows: Int32Array): { median: number; sigma: number } => {
+  const used = thinned(rows);
+  const values = new Float64Array(used.length);
+  for (let i = 0; i < used.length; i++) values[i] = residual[used[i]!]!;
+  const s = robustScale(values);
   const sigma = s.down > 0 && s.up > 0 ? Math.min(s.up, 1.5 * s.down) : Math.max(s.up, s.down);
   return { median: Number.isFinite(s.median) ? s.median : 0, sigma: Math.max(SIGMA_FLOOR, Number.isFinite(sigma) ? sigma : 0) };
 };
@@ -90,11 +103,9 @@ export const detect = (q: GroupRequests, slo: Readonly<Partial<Record<Metric, nu
     fits = new Map();
     for (const plan of all) {
       const rows = baseRows.filter((i) => Number.isFinite(plan.observed[i]!));
-      const baseline = plan.fit(rows);
+      const baseline = plan.fit(thinned(rows));
       const residual = logRatio(plan.observed, baseline.expected);
-      const inBase = new Uint8Array(q.n);
-      for (const i of rows) inBase[i] = 1;
-      fits.set(plan.metric, { baseline, residual, ...centre(residual, (i) => inBase[i] === 1) });
+      fits.set(plan.metric, { baseline, residual, ...centre(residual, rows) });
     }
     if (pass === PASSES || small) break;
     const shifted = (m: Metric) => {
@@ -103,10 +114,11 @@ export const detect = (q: GroupRequests, slo: Readonly<Partial<Record<Metric, nu
     };
     regimes = findRegimes([shifted("ttft"), shifted("e2e")], q.n);
     masked.fill(0);
+    const inBase = rowsWhere(q.n, (i) => q.usable[i] === 1 && regimes.base[i] === 1);
     for (const plan of all) {
       if (plan.metric === "itl") continue;
       const f = fits.get(plan.metric)!;
-      const inRegime = centre(f.residual, (i) => q.usable[i] === 1 && regimes.base[i] === 1);
+      const inRegime = centre(f.residual, inBase);
       for (let i = 0; i < q.n; i++) {
         const r = f.residual[i]! - inRegime.median;
         if (r / inRegime.sigma > Z_MASK && r > MASK_RATIO) masked[i] = 1;
@@ -118,7 +130,7 @@ export const detect = (q: GroupRequests, slo: Readonly<Partial<Record<Metric, nu
   }
   const metrics = all.map((plan) => judge(q, plan, fits.get(plan.metric)!, { slo: slo[plan.metric], usableCount, small }));
   metrics.push(queueDetection(q, slo.queue));
-  return { metrics, regimes, baseRows, small };
+  return { metrics, regimes, baseRows, fitRows: thinned(baseRows), small };
 };
 
 const judge = (

@@ -9,6 +9,7 @@ import {
 } from "../../schemas/index.js";
 import { formatIso } from "../time/iso-time.js";
 import { bottleneckOf, wholeRun } from "./bottleneck.js";
+import { canonicalTelemetry } from "./canonical-telemetry.js";
 import type { EpisodeContext, GroupContext } from "./episode-context.js";
 import { FACTS } from "./facts/index.js";
 import { groupContext } from "./group-context.js";
@@ -53,7 +54,8 @@ const missingFacts = (table: DecisionTable, runs: readonly EpisodeContext[]): st
  * says which resource made them slow, or why that cannot be said. Pure: no clock, no randomness, no locale; the same input gives the
  * same bytes. Times in µs and durations in ms as their names say.
  */
-export const diagnose = (input: DiagnosisInput, table: DecisionTable): Report => {
+export const diagnose = (given: DiagnosisInput, table: DecisionTable): Report => {
+  const input = canonicalTelemetry(given);
   const view = new TelemetryView();
   const first = firstTime(input);
   const last = lastTime(input);
@@ -76,7 +78,7 @@ export const diagnose = (input: DiagnosisInput, table: DecisionTable): Report =>
     for (const incident of incidents) {
       const { episode } = judgeIncident(ctx, incident);
       episodes.push(episode);
-      spikes.push(...spikeRows(incident, episode, ctx.q, ctx.all, ctx.detection));
+      for (const spike of spikeRows(incident, episode, ctx.q, ctx.all, ctx.detection)) spikes.push(spike);
     }
   }
   episodes.sort((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : a.id < b.id ? -1 : 1));
@@ -106,7 +108,7 @@ export const diagnose = (input: DiagnosisInput, table: DecisionTable): Report =>
     },
     data: {
       requests: input.requests.n,
-      sources: sourceRows(input, view, input.requests.n > 0 ? input.requests.sent_us[0]! : first, last),
+      sources: sourceRows(given, view, input.requests.n > 0 ? input.requests.sent_us[0]! : first, last),
       clock: { offset_ms: input.clock.offset_ms, uncertainty_ms: input.clock.uncertainty_ms, method: input.clock.method },
       warnings: runWarnings(input, contexts, view),
       missing: missingFacts(table, runs),

@@ -1,4 +1,3 @@
-import { conditionalTpot } from "./baselines.js";
 import type { EpisodeContext, FactReading } from "./episode-context.js";
 
 /** Shares of the excess that the load explains above and below which the driver is clear. */
@@ -24,7 +23,7 @@ type Driver = "workload" | "degradation" | "mixed";
 
 /** Share of a slow decode that the load-conditional step model explains; NaN where it cannot be fitted. */
 const explainedDecode = (ctx: EpisodeContext): number => {
-  const model = conditionalTpot(ctx.q, ctx.load, ctx.detection.baseRows);
+  const model = ctx.stepModel;
   if (model === null) return Number.NaN;
   const usual = ctx.detection.metrics.find((m) => m.metric === "tpot")!;
   let sum = 0;
@@ -33,7 +32,7 @@ const explainedDecode = (ctx: EpisodeContext): number => {
     const y = ctx.q.tpot[i]!;
     const intrinsic = Math.log(y / usual.expected[i]!);
     if (!(intrinsic > 0.2)) continue;
-    sum += 1 - Math.log(y / model.expected[i]!) / intrinsic;
+    sum += 1 - Math.log(y / model[i]!) / intrinsic;
     n++;
   }
   return n < 3 ? Number.NaN : sum / n;

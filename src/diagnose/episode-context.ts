@@ -1,8 +1,9 @@
 import type { DecisionTable, FactRow, RequestColumns } from "../../schemas/index.js";
+import type { StepFunction } from "../core/step-function.js";
 import type { Detection } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
 import type { Incident } from "./incidents.js";
-import type { PhaseShares } from "./phases.js";
+import type { PhaseShares, UsualParts } from "./phases.js";
 import type { ServerGroup } from "./server-groups.js";
 import type { TelemetryView } from "./telemetry-view.js";
 import type { TraceLoad } from "./trace-load.js";
@@ -19,8 +20,15 @@ export interface GroupContext {
   /** Uncertainty of the clock between requests and telemetry, µs. */
   readonly clockSigma_us: number;
   readonly manifest: Readonly<Record<string, string>>;
-  /** Predicted prefill boxes and their usual share of time; null without token counts. */
-  readonly prefillTime: { readonly from: Float64Array; readonly to: Float64Array } | null;
+  /** Predicted start of each request's prefill, µs; null without token counts. */
+  readonly prefillFrom: Float64Array | null;
+  /** 1 while a predicted prefill runs, else 0. */
+  readonly prefillBusy: StepFunction | null;
+  /** Running sum of the uncached prompt tokens, in order of arrival; has n + 1 values. */
+  readonly arrivedTokens: Float64Array;
+  readonly usualParts: UsualParts;
+  /** Time per token at the load that each request met, ms; null when too few rows tell. */
+  readonly stepModel: Float64Array | null;
   /** Start of the process restarts and other marks that explain a pause, µs. */
   readonly restarts: readonly number[];
 }

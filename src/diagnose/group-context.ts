@@ -1,10 +1,12 @@
 import type { DecisionTable, DiagnosisInput } from "../../schemas/index.js";
 import { predictRow } from "../core/least-squares.js";
-import { ttftBaseline } from "./baselines.js";
+import { type StepFunction, stepFunction, sumOfBoxes } from "../core/step-function.js";
+import { conditionalTpot, ttftBaseline } from "./baselines.js";
 import { detect } from "./detector.js";
 import type { GroupContext } from "./episode-context.js";
 import type { RunningSteps } from "./gauge-split.js";
 import { type GroupRequests, groupRequests } from "./group-requests.js";
+import { usualParts } from "./phases.js";
 import type { ServerGroup } from "./server-groups.js";
 import type { TelemetryView } from "./telemetry-view.js";
 import { traceLoad } from "./trace-load.js";
@@ -29,8 +31,8 @@ const restartsOf = (input: DiagnosisInput, group: ServerGroup): number[] => {
   return out.sort((a, b) => a - b);
 };
 
-/** The time that each prompt's own tokens should have taken, ending at its first token; null where no model of it could be fitted. */
-const prefillTime = (q: GroupRequests, baseRows: Int32Array): GroupContext["prefillTime"] => {
+/** When each prompt's own tokens should have begun to be computed, ending at its first token; null where no model could be fitted. */
+const prefillStart = (q: GroupRequests, baseRows: Int32Array): Float64Array | null => {
   const attention = q.uncached.map((u, i) => u * (q.input[i]! - u) + (u * (u + 1)) / 2);
   const b = ttftBaseline(q, baseRows).coefficients;
   if (b === null || b.length < 2 || !(b[1]! > 0 || (b[2] ?? 0) > 0)) return null;
@@ -40,8 +42,21 @@ const prefillTime = (q: GroupRequests, baseRows: Int32Array): GroupContext["pref
     const ms = predictRow(b.subarray(1), features, i);
     from[i] = Math.max(q.arrival[i]!, q.first[i]! - (Number.isFinite(ms) ? ms * 1000 : 0));
   }
-  return { from, to: q.first };
+  return from;
 };
+
+const runningSum = (values: Float64Array): Float64Array => {
+  const out = new Float64Array(values.length + 1);
+  for (let i = 0; i < values.length; i++) out[i + 1] = out[i]! + (Number.isFinite(values[i]!) ? values[i]! : 0);
+  return out;
+};
+
+/** At most one prefill runs at a time. */
+const atMostOne = (f: StepFunction): StepFunction =>
+  stepFunction(
+    f.at,
+    f.value.map((v) => Math.min(1, v)),
+  );
 
 /** Everything that is known of one server before incidents are looked at. */
 export const groupContext = (
@@ -53,21 +68,27 @@ export const groupContext = (
 ): GroupContext => {
   const q = groupRequests(input.requests, group.rows, lastSeen_us);
   const detection = detect(q, input.slo_ms);
+  const load = traceLoad(q);
+  const prefillFrom = prefillStart(q, detection.fitRows);
   return {
     group,
     q,
     all: input.requests,
-    load: traceLoad(q),
+    load,
     detection,
     view,
     table,
     clockSigma_us: (input.clock.uncertainty_ms ?? 0) * 1000,
     manifest: input.run.manifest,
-    prefillTime: prefillTime(q, detection.baseRows),
+    prefillFrom,
+    prefillBusy: prefillFrom === null ? null : atMostOne(sumOfBoxes(prefillFrom, q.first, null)),
+    arrivedTokens: runningSum(q.uncached),
+    usualParts: usualParts(q, detection.baseRows),
+    stepModel: conditionalTpot(q, load, detection.fitRows)?.expected ?? null,
     restarts: restartsOf(input, group),
   };
 };
 
 /** What the split of pending requests needs to know of prefills; null where they could not be predicted. */
 export const runningSteps = (ctx: GroupContext): RunningSteps | null =>
-  ctx.prefillTime === null ? null : { q: ctx.q, from: ctx.prefillTime.from };
+  ctx.prefillFrom === null ? null : { q: ctx.q, from: ctx.prefillFrom };

@@ -1,4 +1,5 @@
 import type { RequestColumns } from "../../schemas/index.js";
+import { lastAtOrBefore } from "../core/step-function.js";
 
 /** The requests of one server as compact columns, in order of arrival. NaN = missing. Times µs, durations ms. */
 export interface GroupRequests {
@@ -108,3 +109,12 @@ export const groupRequests = (all: RequestColumns, rows: Int32Array, lastSeen_us
     medianGap,
   };
 };
+
+/** Requests that arrived this many rows before a window may still run in it. */
+const SEARCH_BACK = 5000;
+
+/** Rows [first, after) that may have been in flight within [from, to], µs. */
+export const rowsNear = (q: GroupRequests, from: number, to: number): [number, number] => [
+  Math.max(0, lastAtOrBefore(q.arrival, from) - SEARCH_BACK),
+  lastAtOrBefore(q.arrival, to) + 1,
+];

@@ -1,6 +1,6 @@
 import type { RequestColumns } from "../../schemas/index.js";
 import type { Detection } from "./detector.js";
-import type { GroupRequests } from "./group-requests.js";
+import { type GroupRequests, rowsNear } from "./group-requests.js";
 import type { Incident } from "./incidents.js";
 import { lossesOf } from "./losses.js";
 
@@ -17,7 +17,8 @@ export const growIncidents = (incidents: readonly Incident[], q: GroupRequests, 
   return incidents.map((incident) => {
     if (incident.rows.length < MIN_ROWS) return incident;
     const extra: number[] = [];
-    for (let i = 0; i < q.n && q.sent[i]! <= incident.to; i++) {
+    const [first, after] = rowsNear(q, incident.from, incident.to);
+    for (let i = first; i < after; i++) {
       if (taken.has(i) || !(q.end[i]! >= incident.from) || q.censored[i] === 1) continue;
       const mild = detection.metrics.filter((m) => m.mild[i] === 1 && (m.metric === "e2e" || m.metric === "tpot"));
       if (mild.length === 0) continue;

@@ -133,18 +133,13 @@ const split = (rows: number[], byRow: ReadonlyMap<number, Loss[]>): number[][] =
 /**
  * Weight and support of the losses of one incident: see TAIL_WEIGHT. Slow decodes are placed by what all requests of the time say together.
  */
-const rootWeight = (
-  losses: readonly Loss[],
-  rows: readonly number[],
-  q: GroupRequests,
-  detection: Detection,
-): { weight: StepFunction; support: StepFunction } => {
+const rootWeight = (losses: readonly Loss[], q: GroupRequests, detection: Detection): { weight: StepFunction; support: StepFunction } => {
   const decodes = losses.filter((l) => l.part === "decode");
   let curve = lossCurve(losses);
   if (decodes.length >= PROFILE_ROWS) {
-    const from = Math.min(...decodes.map((l) => l.from));
-    const to = Math.max(...decodes.map((l) => l.to));
-    const profile = decodeProfile(q, detection, rows, from, to);
+    const from = decodes.reduce((a, l) => Math.min(a, l.from), Number.POSITIVE_INFINITY);
+    const to = decodes.reduce((a, l) => Math.max(a, l.to), Number.NEGATIVE_INFINITY);
+    const profile = decodeProfile(q, detection, from, to);
     const lost = decodes.reduce((a, l) => a + (l.to - l.from) * l.rate, 0);
     const whole = profile.integral[profile.at.length - 1]!;
     if (whole > 0) curve = addScaled(lossCurve(losses.filter((l) => l.part !== "decode")), profile, lost / whole);
@@ -212,7 +207,7 @@ export const findIncidents = (q: GroupRequests, detection: Detection, byRow: Rea
     for (const part of split(cluster, byRow)) {
       const rows = [...part].sort((a, b) => a - b);
       const losses = rows.flatMap((r) => byRow.get(r)!);
-      const { weight, support } = rootWeight(losses, rows, q, detection);
+      const { weight, support } = rootWeight(losses, q, detection);
       if (weight.at.length < 2) continue;
       const excess = losses.reduce((a, l) => a + ((l.to - l.from) / 1000) * l.rate, 0);
       out.push({

@@ -10,7 +10,7 @@ import { splitPending } from "./gauge-split.js";
 import { runningSteps } from "./group-context.js";
 import type { Incident } from "./incidents.js";
 import { excludedClasses } from "./measured.js";
-import { attributePhases, type PhaseShares, usualParts } from "./phases.js";
+import { attributePhases, type PhaseShares } from "./phases.js";
 import { type Score, score } from "./scoring.js";
 import { decide, measureNext, type Verdict } from "./verdict.js";
 
@@ -23,8 +23,7 @@ export const readFacts = (ctx: EpisodeContext): FactReading[] =>
 
 export const episodeContext = (group: GroupContext, incident: Incident): EpisodeContext => {
   const split = splitPending(group.group.servers, group.load, incident.weight, (t) => group.view.lag_us(t), runningSteps(group));
-  const usual = usualParts(group.q, group.detection.baseRows);
-  return { ...group, incident, phases: attributePhases(incident, group.q, group.all, group.detection, usual, split) };
+  return { ...group, incident, phases: attributePhases(incident, group.q, group.all, group.detection, group.usualParts, split) };
 };
 
 const roundedShares = (phases: PhaseShares): PhaseShares =>

@@ -50,7 +50,8 @@ export class TelemetryView {
     return (track.source.lag_ms ?? 0) * 1000;
   }
 
-  #cached(track: Track, key: string, make: () => IntervalSeries): IntervalSeries {
+  /** A series computed from others of the track, made once. */
+  derived(track: Track, key: string, make: () => IntervalSeries): IntervalSeries {
     let columns = this.#series.get(track);
     if (columns === undefined) {
       columns = new Map();
@@ -70,15 +71,15 @@ export class TelemetryView {
   }
 
   level(track: Track, column: string): IntervalSeries {
-    return this.#cached(track, column, () => levelSeries(track, column, this.#timing(track)));
+    return this.derived(track, column, () => levelSeries(track, column, this.#timing(track)));
   }
 
   rate(track: Track, column: string): IntervalSeries {
-    return this.#cached(track, `rate:${column}`, () => rateSeries(track, column, this.#timing(track)));
+    return this.derived(track, `rate:${column}`, () => rateSeries(track, column, this.#timing(track)));
   }
 
   ratio(track: Track, over: string, under: string): IntervalSeries {
-    return this.#cached(track, `${over}/${under}`, () => ratioSeries(this.rate(track, over), this.rate(track, under)));
+    return this.derived(track, `${over}/${under}`, () => ratioSeries(this.rate(track, over), this.rate(track, under)));
   }
 
   /** The best of several sources of one entity's column: the one that refreshes fastest, then the one first by name. */

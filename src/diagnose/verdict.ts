@@ -136,7 +136,7 @@ export const decide = (ctx: EpisodeContext, score: Score, readings: readonly Fac
 
 /** The missing fact that would tell the two leading candidates apart best. */
 export const measureNext = (score: Score, readings: readonly FactReading[], table: DecisionTable): string | null => {
-  const [a, b] = [...CLASSES].sort((x, y) => score.probability[y] - score.probability[x]);
+  const [a, b] = [...RESOURCE_CLASSES].sort((x, y) => score.probability[y] - score.probability[x]);
   const there = new Set(readings.map((r) => r.fact));
   let best: string | null = null;
   let most = 0;

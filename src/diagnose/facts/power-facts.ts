@@ -43,8 +43,10 @@ const reasonShare = (ctx: EpisodeContext, bits: number): number => {
   for (const tracks of ctx.group.gpus) {
     const sourced = ctx.view.best(tracks, "clocks_event_mask");
     if (sourced === null) continue;
-    const { series } = sourced;
-    const hits = { ...series, value: series.value.map((v) => ((v & bits) !== 0 ? 1 : 0)) };
+    const hits = ctx.view.derived(sourced.track, `clocks_event_mask&${bits}`, () => ({
+      ...sourced.series,
+      value: sourced.series.value.map((v) => ((v & bits) !== 0 ? 1 : 0)),
+    }));
     const seen = weightedMean(hits, ctx.incident.weight, ctx.incident.support);
     if (seen.readings > 0) worst = Number.isNaN(worst) ? seen.mean : Math.max(worst, seen.mean);
   }

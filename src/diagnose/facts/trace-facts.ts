@@ -1,5 +1,5 @@
 import { ramp } from "../../core/ramp.js";
-import { integralOver, meanOver, type StepFunction, sumOfBoxes } from "../../core/step-function.js";
+import { integralOver, lastAtOrBefore, meanOver, type StepFunction } from "../../core/step-function.js";
 import { type EpisodeContext, type Fact, type FactReading, rampOf } from "../episode-context.js";
 import { weightBefore } from "../incidents.js";
 
@@ -16,10 +16,11 @@ const fromTrace = (fact: string, strength: number, value: number, expected: numb
   dose,
 });
 
-/** The stretch in which the incident was fed: from its first arrival until most of the weight is spent. */
+/** The stretch in which the incident was fed: from its first arrival until half of the weight is spent. */
 const feeding = (ctx: EpisodeContext): { from: number; to: number } => {
   const { incident, q } = ctx;
-  const from = Math.min(...incident.rows.map((r) => q.arrival[r]!).filter(Number.isFinite), incident.from);
+  let from = incident.from;
+  for (const r of incident.rows) if (q.arrival[r]! < from) from = q.arrival[r]!;
   let to = incident.from;
   for (const at of incident.weight.at) {
     to = at;
@@ -30,30 +31,24 @@ const feeding = (ctx: EpisodeContext): { from: number; to: number } => {
 
 const MIN_ARRIVALS = 12;
 
-/** Rate of arrivals, each counted by `work`, in the feeding stretch over the run's usual rate; NaN with too few arrivals to tell. */
-const surge = (ctx: EpisodeContext, work: (i: number) => number): number => {
+/** Rate of arrivals in the feeding stretch, by count or by a running sum of work, over the usual; NaN with too few to tell. */
+const surge = (ctx: EpisodeContext, work: Float64Array | null): number => {
   const { q } = ctx;
+  if (q.n < 2) return Number.NaN;
   const { from, to } = feeding(ctx);
-  let inside = 0;
-  let count = 0;
-  let total = 0;
-  for (let i = 0; i < q.n; i++) {
-    const w = work(i);
-    if (!Number.isFinite(w)) continue;
-    if (q.arrival[i]! >= from && q.arrival[i]! <= to) {
-      inside += w;
-      count++;
-    } else total += w;
-  }
-  const span = q.n > 1 ? q.arrival[q.n - 1]! - q.arrival[0]! - (to - from) : 0;
-  if (count < MIN_ARRIVALS || !(total > 0) || !(span > (to - from) / 2)) return Number.NaN;
+  const first = lastAtOrBefore(q.arrival, from - 1) + 1;
+  const after = lastAtOrBefore(q.arrival, to) + 1;
+  const inside = work === null ? after - first : work[after]! - work[first]!;
+  const total = (work === null ? q.n : work[q.n]!) - inside;
+  const span = q.arrival[q.n - 1]! - q.arrival[0]! - (to - from);
+  if (after - first < MIN_ARRIVALS || !(total > 0) || !(span > (to - from) / 2)) return Number.NaN;
   return inside / (to - from) / (total / span);
 };
 
-export const arrivalRatio = (ctx: EpisodeContext): number => surge(ctx, () => 1);
+export const arrivalRatio = (ctx: EpisodeContext): number => surge(ctx, null);
 
 export const prefillSurge: Fact = (ctx, row) => {
-  const ratio = surge(ctx, (i) => ctx.q.uncached[i]!);
+  const ratio = surge(ctx, ctx.arrivedTokens);
   return Number.isNaN(ratio) ? null : fromTrace(row.name, ramp(ratio, ...rampOf(row, "surge")), ratio, 1);
 };
 
@@ -87,10 +82,8 @@ const shareUnder = (busy: StepFunction, weight: StepFunction): number => {
 
 /** Predicted prefills against the lost time: the strongest sign of prefill interference, and it needs no GPU telemetry. */
 export const prefillDose: Fact = (ctx, row) => {
-  if (ctx.prefillTime === null) return null;
-  const raw = sumOfBoxes(ctx.prefillTime.from, ctx.prefillTime.to, null);
-  const busy = { ...raw, value: raw.value.map((v) => Math.min(1, v)) };
-  for (let i = 1; i < busy.at.length; i++) busy.integral[i] = busy.integral[i - 1]! + busy.value[i - 1]! * (busy.at[i]! - busy.at[i - 1]!);
+  if (ctx.prefillBusy === null) return null;
+  const busy = ctx.prefillBusy;
   const dose = shareUnder(busy, ctx.incident.weight);
   const { q, incident } = ctx;
   const all = integralOver(busy, q.arrival[0]!, q.arrival[q.n - 1]!) - integralOver(busy, incident.from, incident.to);
