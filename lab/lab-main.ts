@@ -10,7 +10,7 @@ export interface LabAddresses {
   readonly binDir: string;
   readonly procRoot: string;
   readonly sysRoot: string;
-  /** POST JSON to `/fault`, `/otlp`, `/smi`, `/drain`; GET `/truth`, `/state`. */
+  /** POST JSON to `/begin`, `/fault`, `/otlp`, `/smi`, `/drain`; GET `/truth`, `/state`. */
   readonly controlUrl: string;
   readonly pid: number;
 }
@@ -23,7 +23,10 @@ function serveControl(lab: LabNode): Promise<Endpoint> {
     if (request.method === "GET" && request.url === "/truth") json(lab.truth());
     else if (request.method === "GET" && request.url === "/state")
       json({ now_us: lab.live.epoch_us + lab.live.advance(), requests: lab.live.node.requests.length, spans_sent: lab.otlp.sent });
-    else if (request.url === "/fault") json(lab.setFault(given as FaultRequest));
+    else if (request.url === "/begin") {
+      lab.live.begin();
+      json({});
+    } else if (request.url === "/fault") json(lab.setFault(given as FaultRequest));
     else if (request.url === "/otlp") {
       lab.setOtlpTarget((given as { target: string | null }).target);
       json({});

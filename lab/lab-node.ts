@@ -18,6 +18,8 @@ export interface LabOptions {
   readonly server?: Partial<ServerOptions>;
   readonly workload?: Partial<Workload>;
   readonly faults?: readonly Fault[];
+  /** No requests until `live.begin()`. */
+  readonly hold?: boolean;
   /** dcgm-exporter's collect interval. */
   readonly dcgm_collect_ms?: number;
   /** `grpc://HOST:PORT` or `http://HOST:PORT`; may be set later. */
@@ -51,7 +53,13 @@ export async function startLabNode(options: LabOptions = {}): Promise<LabNode> {
   const binDir = path.join(folder, "bin");
   fs.mkdirSync(binDir);
   const live = new LiveNode(
-    { seed: options.seed ?? 1, server, workload: { ...DEFAULT_WORKLOAD, ...options.workload }, faults: options.faults ?? [] },
+    {
+      seed: options.seed ?? 1,
+      server,
+      workload: { ...DEFAULT_WORKLOAD, ...options.workload },
+      faults: options.faults ?? [],
+      ...(options.hold ? { start_us: Infinity } : {}),
+    },
     Math.max(options.gpus ?? server.tp, server.tp),
     (options.dcgm_collect_ms ?? 1000) * 1000,
   );

@@ -43,13 +43,24 @@ export class LiveNode {
   private dcgm: { at_us: number; families: Family[] } | null = null;
 
   constructor(
-    readonly scenario: Scenario,
+    private begun: Scenario,
     readonly gpus: number,
     private readonly collect_us: number,
   ) {
-    this.node = new InferenceNode(scenario);
-    this.noise = new Random(scenario.seed, "telemetry");
+    this.node = new InferenceNode(begun);
+    this.noise = new Random(begun.seed, "telemetry");
     this.timer = setInterval(() => this.advance(), TICK_MS);
+  }
+
+  get scenario(): Scenario {
+    return this.begun;
+  }
+
+  /** Begins the workload now, when it was held back. What comes depends on the seed alone, not on how long that took. */
+  begin(): void {
+    const start_us = this.advance();
+    this.node.begin(start_us);
+    this.begun = { ...this.begun, start_us };
   }
 
   /** µs since the start. */

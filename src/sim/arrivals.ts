@@ -11,9 +11,9 @@ interface Stream {
 const tokens = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, Math.round(value)));
 const MAX_PROMPT = 30_000;
 
-function baseStream(seed: number, workload: Workload): Stream {
+function baseStream(seed: number, workload: Workload, start_us: number): Stream {
   const random = new Random(seed, "arrivals");
-  let at = 0;
+  let at = start_us;
   let n = 0;
   const pull = (): Arrival => {
     at += random.exponential(1e6 / workload.rate_per_s);
@@ -76,8 +76,14 @@ export class Arrivals {
   constructor(
     private readonly seed: number,
     private readonly workload: Workload,
+    start_us = 0,
   ) {
-    this.streams.push(baseStream(seed, workload));
+    this.streams.push(baseStream(seed, workload, start_us));
+  }
+
+  /** Begins the workload anew. */
+  begin(at_us: number): void {
+    this.streams[0] = baseStream(this.seed, this.workload, at_us);
   }
 
   addFault(fault: Fault): void {

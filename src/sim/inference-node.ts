@@ -47,12 +47,17 @@ export class InferenceNode {
   private lastShares: Readonly<Partial<Record<ResourceClass, number>>> = {};
 
   constructor(readonly scenario: Scenario) {
-    this.arrivals = new Arrivals(scenario.seed, scenario.workload);
+    this.arrivals = new Arrivals(scenario.seed, scenario.workload, scenario.start_us);
     this.random = new Random(scenario.seed, "steps");
     this.front = new FrontEnd(scenario.server, this.faults);
     this.scheduler = new Scheduler(scenario.server, kvBlocks(scenario.server));
     this.gpus = Array.from({ length: scenario.server.tp }, () => new SignalHistory(6));
     for (const fault of scenario.faults) this.addFault(fault);
+  }
+
+  /** Begins the workload that a scenario with `start_us: Infinity` held back. */
+  begin(at_us: number): void {
+    this.arrivals.begin(at_us);
   }
 
   /** Faults may be added while it runs, as long as they begin later than now. */
@@ -72,7 +77,7 @@ export class InferenceNode {
   /** Moves time to `to_us`; `stopArrivals_us` = no workload after it. */
   advance(to_us: number, stopArrivals_us = Infinity): void {
     for (;;) {
-      const arrival = Math.min(this.arrivals.nextUs(), Infinity);
+      const arrival = this.arrivals.nextUs();
       const arrivalAt = arrival < stopArrivals_us ? arrival : Infinity;
       const engineAt = this.step ? this.step.end_us : this.wakeUs();
       const at = Math.min(arrivalAt, engineAt);

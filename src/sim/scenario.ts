@@ -65,6 +65,8 @@ export interface Fault {
 
 export interface Scenario {
   readonly seed: number;
+  /** When the workload begins, µs; absent = at once, Infinity = when it is told to. */
+  readonly start_us?: number;
   readonly server: ServerOptions;
   readonly workload: Workload;
   readonly faults: readonly Fault[];

@@ -6,6 +6,7 @@ import type { LabAddresses } from "../../../lab/lab-main.js";
 import type { FaultTruth } from "../../../lab/live-node.js";
 import { AppError } from "../../../schemas/error-codes.js";
 import { type Report, reportSchema } from "../../../schemas/report.js";
+import { openStore, type Store } from "../../store/open-store.js";
 import { OwnProcess } from "./child-process.js";
 import type { LabTruth } from "./compare-truth.js";
 import { DEMO_LAB, planFaults } from "./demo-plan.js";
@@ -61,12 +62,27 @@ async function ask<T>(url: string, body?: unknown): Promise<T> {
   return (await response.json()) as T;
 }
 
+/** As `whyslow run` does. */
+function withRuns(database: string, body: (store: Store) => unknown): void {
+  const store = openStore(database, { mode: "write" });
+  try {
+    body(store);
+  } finally {
+    store.close();
+  }
+}
+
 /** Loopback and free ports only; what the agent is told about the simulated node. */
 function agentConfig(lab: LabAddresses): unknown {
   return {
     node: "demo-node",
     listen: { http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", otlp_http: "off" },
-    collectors: { "dcgm-exporter": { url: lab.dcgmUrl, interval: "500ms" } },
+    collectors: {
+      "dcgm-exporter": { url: lab.dcgmUrl, interval: "500ms" },
+      "server-metrics": { interval: "500ms" },
+      "server-processes": { interval: "500ms" },
+      cgroup: { interval: "500ms" },
+    },
     servers: [{ name: "llm", url: lab.serverUrl, engine: "vllm" }],
     host: { proc_root: lab.procRoot, sys_root: lab.sysRoot },
     log: { level: "warn" },
@@ -114,8 +130,9 @@ async function withFolder(settings: DemoSettings, folder: string, started: OwnPr
   const agent = start("agent", WHYSLOW, ["agent", "--config", config, "--db", database], env);
   const [, otlp] = await agent.line(/OTLP\/gRPC\s+(\S+:\d+)/, READY_MS);
   await ask(`${at.controlUrl}/otlp`, { target: `grpc://${otlp}` });
-  await command("run", "start", RUN);
+  await ask(`${at.controlUrl}/begin`, {});
   const start_us = Date.now() * 1000;
+  withRuns(database, (store) => store.runs.start(RUN, start_us));
   progress.stage(`whyslow demo: the agent watches a simulated server on two GPUs for ${seconds} s, five faults come one after another`);
   const faults: FaultTruth[] = [];
   for (const fault of planFaults(seconds)) faults.push(await ask<FaultTruth>(`${at.controlUrl}/fault`, fault));
@@ -123,7 +140,7 @@ async function withFolder(settings: DemoSettings, folder: string, started: OwnPr
   progress.stage("letting the last requests end");
   await Promise.race([ask(`${at.controlUrl}/drain`, {}), pause(DRAIN_MS, signal)]);
   await pause(SETTLE_MS, signal);
-  await command("run", "stop", RUN);
+  withRuns(database, (store) => store.runs.stop(RUN, Date.now() * 1000));
   await agent.stop();
   progress.stage("correlating");
   const report = reportSchema.parse(JSON.parse(await command("correlate", RUN, "--json")));
