@@ -1,4 +1,5 @@
 import type { DiagnosisInput, Track } from "../../schemas/index.js";
+import { matchServer } from "./match-server.js";
 
 /** One inference server with everything that belongs to it. */
 export interface ServerGroup {
@@ -102,24 +103,39 @@ const parallelSize = (manifest: Labels): number => {
   return text === undefined ? Number.NaN : Number(text);
 };
 
+const listed = (labels: string | undefined): string[] => (labels ? labels.split(",") : []);
+
+/** Everything that a process or GPU may call the server by: pod, target name, URL. */
+const namesOf = (found: Found | null): { pods: ReadonlySet<string>; servers: ReadonlySet<string> } => {
+  const labels = (found?.servers ?? []).map((t) => t.entity.labels);
+  return {
+    pods: new Set(labels.flatMap((l) => l.pod ?? [])),
+    servers: new Set([...(found ? [found.identity] : []), ...labels.flatMap((l) => [l.server ?? [], l.url ?? []].flat())]),
+  };
+};
+
+const isNamed = (labels: Labels, names: ReturnType<typeof namesOf>): boolean =>
+  listed(labels.pod).some((p) => names.pods.has(p)) || (labels.server !== undefined && names.servers.has(labels.server));
+
 /** The parts of the telemetry that belong to one server; `only` = it is the only server of the run. */
 const belongings = (input: DiagnosisInput, found: Found | null, only: boolean) => {
   const tracks = input.telemetry.tracks;
-  const pod = found?.servers.find((t) => t.entity.labels.pod !== undefined)?.entity.labels.pod;
+  const names = namesOf(found);
   const node = found?.servers.find((t) => t.entity.node !== "")?.entity.node ?? "";
   const ofKind = (kind: string) => tracks.filter((t) => t.entity.kind === kind && sameNode(t.entity.node, node));
-  const owned = (list: Track[][]): Track[][] => {
-    const named = list.filter(
-      (e) => pod !== undefined && e.some((t) => t.entity.labels.pod === pod || t.entity.labels.server === found?.identity),
+  const owned = (list: Track[][], pids: ReadonlySet<string>): Track[][] => {
+    const named = list.filter((e) =>
+      e.some((t) => isNamed(t.entity.labels, names) || listed(t.entity.labels.pids).some((p) => pids.has(p))),
     );
     if (named.length > 0) return named;
     return only ? list : [];
   };
-  const allGpus = byEntity(ofKind("gpu"));
-  const mine = owned(allGpus);
-  const named = mine.some((g) => g.some((t) => t.entity.labels.pod !== undefined && t.entity.labels.pod === pod));
+  const processes = owned(byEntity(ofKind("process")), new Set()).filter((p) => p.some((t) => t.entity.labels.role !== "other"));
+  // A GPU whose processes are the server's is the server's, whatever it is called.
+  const pids = new Set([...processes.flat(), ...(found?.servers ?? [])].flatMap((t) => t.entity.labels.pid ?? []));
+  const mine = owned(byEntity(ofKind("gpu")), pids);
+  const named = mine.some((g) => g.some((t) => isNamed(t.entity.labels, names) || listed(t.entity.labels.pids).some((p) => pids.has(p))));
   const gpus = named || mine.length <= 1 ? mine : mine.filter(active);
-  const processes = owned(byEntity(ofKind("process"))).filter((p) => p.some((t) => t.entity.labels.role !== "other"));
   const keys = new Set(gpus.flatMap((g) => g.map((t) => t.entity.key)));
   const links = byEntity(ofKind("link")).filter((l) => {
     const gpu = l[0]!.entity.labels.gpu;
@@ -132,7 +148,8 @@ const belongings = (input: DiagnosisInput, found: Found | null, only: boolean) =
 
 /**
  * Divides a run by server. GPUs and processes belong to a server by pod or owner; else, with a single server, all of its node do.
- * Requests that name no server, while there are several, form a group of their own without telemetry.
+ * Requests that name no server, while there are several, belong to the one whose gauges follow them; if none stands out they form a
+ * group of their own without telemetry.
  */
 export const serverGroups = (input: DiagnosisInput): ServerGroup[] => {
   const found = serversOf(input.telemetry.tracks);
@@ -142,7 +159,10 @@ export const serverGroups = (input: DiagnosisInput): ServerGroup[] => {
     const name = input.requests.servers.length === 1 ? (first?.pod ?? first?.url ?? first?.service ?? null) : null;
     return [{ name, rows, servers: [], ...belongings(input, null, true), ambiguous: false }];
   }
-  const { rows, rest } = rowsByGroup(input, assign(input, found), found.length);
+  const { rows, rest: unnamed } = rowsByGroup(input, assign(input, found), found.length);
+  const own = unnamed.length === 0 ? -1 : matchServer(input.requests, unnamed, found.map((f) => f.servers));
+  const rest = own < 0 ? unnamed : new Int32Array(0);
+  if (own >= 0) rows[own] = Int32Array.from([...rows[own]!, ...unnamed]).sort();
   const groups: ServerGroup[] = found.map((f, i) => ({
     name: f.identity,
     rows: rows[i]!,

@@ -24,12 +24,15 @@ const pegCandidates = (ctx: EpisodeContext): Reading[] => {
   };
   for (const t of ctx.group.servers) push(rate(ctx, [t], "process_cpu_s_total", CORE));
   for (const tracks of ctx.group.processes) {
-    push(readBest(ctx, ctx.view.best(tracks, "hottest_thread_cores"), CORE));
+    const hottest = readBest(ctx, ctx.view.best(tracks, "hottest_thread_cores"), CORE);
+    push(hottest);
     const cpu = rate(ctx, tracks, "cpu_s_total", CORE);
     if (cpu === null) continue;
     const whole = role(tracks) === "container" || role(tracks) === "cgroup";
     const limit = readBest(ctx, ctx.view.best(tracks, "cpu_limit_cores"), CORE)?.value ?? Number.NaN;
-    if (!whole) out.push(cpu);
+    // Several busy threads are no pegged one: the whole process speaks only where its threads were not read.
+    if (!whole && hottest === null) out.push(cpu);
+    else if (!whole) continue;
     else if (limit > 0) out.push({ ...cpu, value: cpu.value / limit, usual: cpu.usual / limit, sd: cpu.sd / limit });
   }
   return out;
