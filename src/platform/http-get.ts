@@ -122,7 +122,7 @@ function request(url: URL, options: HttpGetOptions, signal: AbortSignal, agents:
             outgoing.destroy();
           }
         });
-        incoming.on("end", () => end(!incoming.complete));
+        incoming.on("end", () => end(false));
         incoming.on("error", (error) => (signal.aborted ? reject(error) : end(true)));
       },
     );

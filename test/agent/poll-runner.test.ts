@@ -106,6 +106,19 @@ describe("startPollRunner", () => {
     expect(stopped).toBe(true);
   });
 
+  it("takes no reading that a stopped poll still brings", async () => {
+    const b = bench(
+      pollCollector(async (ctx) => {
+        await abortOf(ctx.signal);
+        return EMPTY;
+      }),
+    );
+    await b.timers.advance(100);
+    await stopNow(b);
+    expect(times(b)).toEqual([]);
+    expect(b.state).toMatchObject({ attempts: 1, failures: 0, success: null });
+  });
+
   it("tells a notice once", async () => {
     const b = bench(pollCollector(async () => ({ samples: [], notice: "profiling fields absent" })));
     await b.timers.advance(3000);
