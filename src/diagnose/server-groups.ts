@@ -160,7 +160,14 @@ export const serverGroups = (input: DiagnosisInput): ServerGroup[] => {
     return [{ name, rows, servers: [], ...belongings(input, null, true), ambiguous: false }];
   }
   const { rows, rest: unnamed } = rowsByGroup(input, assign(input, found), found.length);
-  const own = unnamed.length === 0 ? -1 : matchServer(input.requests, unnamed, found.map((f) => f.servers));
+  const own =
+    unnamed.length === 0
+      ? -1
+      : matchServer(
+          input.requests,
+          unnamed,
+          found.map((f) => f.servers),
+        );
   const rest = own < 0 ? unnamed : new Int32Array(0);
   if (own >= 0) rows[own] = Int32Array.from([...rows[own]!, ...unnamed]).sort();
   const groups: ServerGroup[] = found.map((f, i) => ({
