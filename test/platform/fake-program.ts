@@ -18,7 +18,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-export async function until(condition: () => boolean, what: string, ms = 15_000): Promise<void> {
+export async function until(condition: () => boolean, what: string, ms = 40_000): Promise<void> {
   const end = performance.now() + ms;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`did not happen: ${what}`);
