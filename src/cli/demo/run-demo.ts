@@ -53,6 +53,19 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** The promise's value, or null when the time is over first; rejects when the demo is interrupted. Leaves no timer behind. */
+async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T | null> {
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  const late = pause(ms, either).then(() => null);
+  late.catch(() => {});
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    done.abort();
+  }
+}
+
 const interrupted = (): AppError => new AppError("DEMO_FAILED", "the demonstration was interrupted");
 
 async function ask<T>(url: string, body?: unknown): Promise<T> {
@@ -118,7 +131,7 @@ async function withFolder(settings: DemoSettings, folder: string, started: OwnPr
   };
   const command = async (...args: readonly string[]): Promise<string> => {
     const child = start(`command ${args.slice(0, 2).join(" ")}`, WHYSLOW, [...args, "--db", database]);
-    const code = await Promise.race([child.exited, pause(CORRELATE_MS, signal).then(() => null)]);
+    const code = await within(child.exited, CORRELATE_MS, signal);
     if (code !== 0) throw child.failure(code === null ? "did not end" : `ended with status ${code}`);
     return child.stdout;
   };
@@ -138,7 +151,7 @@ async function withFolder(settings: DemoSettings, folder: string, started: OwnPr
   for (const fault of planFaults(seconds)) faults.push(await ask<FaultTruth>(`${at.controlUrl}/fault`, fault));
   await watch(seconds, start_us, faults, agent, settings);
   progress.stage("letting the last requests end");
-  await Promise.race([ask(`${at.controlUrl}/drain`, {}), pause(DRAIN_MS, signal)]);
+  await within(ask(`${at.controlUrl}/drain`, {}), DRAIN_MS, signal);
   await pause(SETTLE_MS, signal);
   withRuns(database, (store) => store.runs.stop(RUN, Date.now() * 1000));
   await agent.stop();
