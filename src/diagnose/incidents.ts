@@ -1,9 +1,9 @@
 import type { Metric } from "../../schemas/index.js";
 import { quantile } from "../core/quantile.js";
-import { lastAtOrBefore, type StepFunction, stepFunction, sumOfBoxes, valueAt } from "../core/step-function.js";
-import { decodeProfile } from "./decode-profile.js";
+import { type StepFunction, sumOfBoxes } from "../core/step-function.js";
 import { type Detection, FLOOR_MS } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
+import { extent, lossCurve, rootWeight } from "./incident-window.js";
 import type { Loss } from "./losses.js";
 
 /** Slow requests that belong together in time. */
@@ -28,20 +28,6 @@ const VALLEY = 0.3;
 /** Each part must hold this share of the lost time and this many requests. */
 const PART_SHARE = 0.08;
 const PART_ROWS = 3;
-/** Lost time after the number of overdue requests last stood near its peak counts this much: a queue that drains is no cause. */
-const TAIL_WEIGHT = 0.2;
-const NEAR_PEAK = 0.9;
-/** Slow decodes that are needed to place them in time together. */
-const PROFILE_ROWS = 5;
-/** Less than this share of the peak is no part of the incident's window. */
-const SUPPORT_SHARE = 1e-3;
-
-const lossCurve = (losses: readonly Loss[]): StepFunction =>
-  sumOfBoxes(
-    losses.map((l) => l.from),
-    losses.map((l) => l.to),
-    losses.map((l) => l.rate),
-  );
 
 /** Joins losses whose main intervals touch or nearly touch. */
 const clusters = (byRow: ReadonlyMap<number, Loss[]>, gap_us: number): number[][] => {
@@ -130,38 +116,6 @@ const split = (rows: number[], byRow: ReadonlyMap<number, Loss[]>): number[][] =
   return done;
 };
 
-/**
- * Weight and support of the losses of one incident: see TAIL_WEIGHT. Slow decodes are placed by what all requests of the time say together.
- */
-const rootWeight = (losses: readonly Loss[], q: GroupRequests, detection: Detection): { weight: StepFunction; support: StepFunction } => {
-  const decodes = losses.filter((l) => l.part === "decode");
-  let curve = lossCurve(losses);
-  if (decodes.length >= PROFILE_ROWS) {
-    const from = decodes.reduce((a, l) => Math.min(a, l.from), Number.POSITIVE_INFINITY);
-    const to = decodes.reduce((a, l) => Math.max(a, l.to), Number.NEGATIVE_INFINITY);
-    const profile = decodeProfile(q, detection, from, to);
-    const lost = decodes.reduce((a, l) => a + (l.to - l.from) * l.rate, 0);
-    const whole = profile.integral[profile.at.length - 1]!;
-    if (whole > 0) curve = addScaled(lossCurve(losses.filter((l) => l.part !== "decode")), profile, lost / whole);
-  }
-  let peak = 0;
-  for (const v of curve.value) peak = Math.max(peak, v);
-  let tail = -1;
-  for (let i = 0; i < curve.at.length; i++) if (curve.value[i]! >= NEAR_PEAK * peak) tail = i + 1;
-  const value = curve.value.map((v, i) => Math.max(0, i >= tail && tail >= 0 ? v * TAIL_WEIGHT : v));
-  const support = curve.value.map((v) => (v > SUPPORT_SHARE * peak ? 1 : 0));
-  return { weight: stepFunction(curve.at, value), support: stepFunction(curve.at, support) };
-};
-
-/** a + by x b, on the breaks of both. */
-const addScaled = (a: StepFunction, b: StepFunction, by: number): StepFunction => {
-  const at = Float64Array.from([...new Set([...a.at, ...b.at])]).sort();
-  return stepFunction(
-    at,
-    at.map((t) => valueAt(a, t) + by * valueAt(b, t)),
-  );
-};
-
 const leadingMetric = (rows: readonly number[], detection: Detection): Metric => {
   let best: Metric = "ttft";
   let most = -1;
@@ -214,8 +168,7 @@ export const findIncidents = (q: GroupRequests, detection: Detection, byRow: Rea
         rows,
         losses,
         metric: leadingMetric(rows, detection),
-        from: weight.at[0]!,
-        to: weight.at[weight.at.length - 1]!,
+        ...extent(support),
         weight,
         support,
         excess_ms: excess,
@@ -225,18 +178,16 @@ export const findIncidents = (q: GroupRequests, detection: Detection, byRow: Rea
   return out.sort((a, b) => a.from - b.from || a.rows[0]! - b.rows[0]!);
 };
 
-/** 1 within any incident, widened by `guard_us` on both sides: what is usual is measured elsewhere. */
-export const disturbedTime = (incidents: readonly Incident[], guard_us: number): StepFunction =>
-  sumOfBoxes(
-    incidents.map((i) => i.from - guard_us),
-    incidents.map((i) => i.to + guard_us),
+/** Incidents that lost less than this share of what the largest one did are part of what is usual. */
+const MINOR = 0.05;
+
+/** 1 or more within any incident of weight, widened by `guard_us` on both sides: what is usual is measured elsewhere. */
+export const disturbedTime = (incidents: readonly Incident[], guard_us: number): StepFunction => {
+  const largest = incidents.reduce((a, i) => Math.max(a, i.excess_ms), 0);
+  const major = incidents.filter((i) => i.excess_ms >= MINOR * largest);
+  return sumOfBoxes(
+    major.map((i) => i.from - guard_us),
+    major.map((i) => i.to + guard_us),
     null,
   );
-
-/** Share of the weight before `t`. */
-export const weightBefore = (f: StepFunction, t: number): number => {
-  const last = f.at.length - 1;
-  const i = lastAtOrBefore(f.at, t);
-  if (i < 0 || last < 1) return 0;
-  return Math.min(1, (f.integral[i]! + f.value[i]! * (t - f.at[i]!)) / f.integral[last]!);
 };

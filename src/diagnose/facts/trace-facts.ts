@@ -1,7 +1,7 @@
 import { ramp } from "../../core/ramp.js";
 import { integralOver, lastAtOrBefore, meanOver, type StepFunction } from "../../core/step-function.js";
 import { type EpisodeContext, type Fact, type FactReading, rampOf } from "../episode-context.js";
-import { weightBefore } from "../incidents.js";
+import { weightBefore } from "../incident-window.js";
 
 const SOURCE = "requests";
 
