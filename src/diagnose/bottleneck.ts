@@ -1,12 +1,10 @@
 import { CLASSES, RESOURCE_CLASSES, type Report, type VerdictClass } from "../../schemas/index.js";
 import { integralOver, stepFunction } from "../core/step-function.js";
-import type { EpisodeContext, GroupContext } from "./episode-context.js";
+import type { EpisodeContext, FactReading, GroupContext } from "./episode-context.js";
 import { rounded } from "./evidence.js";
 import { splitPending } from "./gauge-split.js";
 import { runningSteps } from "./group-context.js";
 import type { Incident } from "./incidents.js";
-import { readFacts } from "./judge-incident.js";
-import { excludedClasses } from "./measured.js";
 import type { PhaseShares } from "./phases.js";
 import { score } from "./scoring.js";
 
@@ -48,11 +46,11 @@ export const wholeRun = (group: GroupContext): EpisodeContext | null => {
 type Bottleneck = Report["summary"]["bottleneck"];
 
 /** Share of all request time by the resource that it was spent on, servers weighed by their time. */
-export const bottleneckOf = (runs: readonly EpisodeContext[]): Bottleneck => {
+export const bottleneckOf = (runs: readonly { readonly ctx: EpisodeContext; readonly readings: readonly FactReading[] }[]): Bottleneck => {
   const by = Object.fromEntries(CLASSES.map((c) => [c, 0])) as Record<VerdictClass, number>;
   let total = 0;
-  for (const ctx of runs) {
-    const p = score(readFacts(ctx), ctx.phases, ctx.table, excludedClasses(ctx)).probability;
+  for (const { ctx, readings } of runs) {
+    const p = score(readings, ctx.phases, ctx.table, ctx.excluded).probability;
     for (const c of CLASSES) by[c] += p[c] * ctx.incident.excess_ms;
     total += ctx.incident.excess_ms;
   }

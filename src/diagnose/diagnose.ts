@@ -10,12 +10,11 @@ import {
 import { formatIso } from "../time/iso-time.js";
 import { bottleneckOf, wholeRun } from "./bottleneck.js";
 import { canonicalTelemetry } from "./canonical-telemetry.js";
-import type { EpisodeContext, GroupContext } from "./episode-context.js";
-import { FACTS } from "./facts/index.js";
+import type { FactReading, GroupContext } from "./episode-context.js";
 import { groupContext } from "./group-context.js";
 import { growIncidents } from "./grow-incidents.js";
 import { disturbedTime, findIncidents, type Incident } from "./incidents.js";
-import { judgeIncident } from "./judge-incident.js";
+import { judgeIncident, readFacts } from "./judge-incident.js";
 import { findLosses } from "./losses.js";
 import { serverGroups } from "./server-groups.js";
 import { sourceRows } from "./sources.js";
@@ -46,8 +45,10 @@ const firstTime = (input: DiagnosisInput): number => {
 
 const time = (us: number): string | null => (Number.isFinite(us) ? formatIso(Math.round(us)) : null);
 
-const missingFacts = (table: DecisionTable, runs: readonly EpisodeContext[]): string[] =>
-  table.facts.filter((row) => !runs.some((ctx) => (FACTS[row.name]?.(ctx, row) ?? null) !== null)).map((row) => row.name);
+const missingFacts = (table: DecisionTable, readings: readonly FactReading[]): string[] => {
+  const there = new Set(readings.map((r) => r.fact));
+  return table.facts.filter((row) => !there.has(row.name)).map((row) => row.name);
+};
 
 /**
  * The post-mortem of one run: finds the slow requests, joins them with the telemetry of the phases in which they lost their time, and
@@ -95,7 +96,7 @@ export const diagnose = (given: DiagnosisInput, table: DecisionTable): Report =>
               ? -1
               : 1,
   );
-  const runs = contexts.flatMap((ctx) => wholeRun(ctx) ?? []);
+  const runs = contexts.flatMap((ctx) => wholeRun(ctx) ?? []).map((ctx) => ({ ctx, readings: readFacts(ctx) }));
   const byClass = Object.fromEntries(CLASSES.map((c) => [c, 0])) as Record<VerdictClass, number>;
   for (const s of spikes) byClass[s.class]++;
   return {
@@ -111,7 +112,10 @@ export const diagnose = (given: DiagnosisInput, table: DecisionTable): Report =>
       sources: sourceRows(given, view, input.requests.n > 0 ? input.requests.sent_us[0]! : first, last),
       clock: { offset_ms: input.clock.offset_ms, uncertainty_ms: input.clock.uncertainty_ms, method: input.clock.method },
       warnings: runWarnings(input, contexts, view),
-      missing: missingFacts(table, runs),
+      missing: missingFacts(
+        table,
+        runs.flatMap((r) => r.readings),
+      ),
       joined: input.clock.joined,
     },
     summary: { ...latencySummary(input.requests), spikes: { total: spikes.length, by_class: byClass }, bottleneck: bottleneckOf(runs) },

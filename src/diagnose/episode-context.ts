@@ -1,4 +1,4 @@
-import type { DecisionTable, FactRow, RequestColumns } from "../../schemas/index.js";
+import type { DecisionTable, FactRow, RequestColumns, VerdictClass } from "../../schemas/index.js";
 import type { StepFunction } from "../core/step-function.js";
 import type { Detection } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
@@ -27,6 +27,7 @@ export interface GroupContext {
   /** Running sum of the uncached prompt tokens, in order of arrival; has n + 1 values. */
   readonly arrivedTokens: Float64Array;
   readonly usualParts: UsualParts;
+  readonly excluded: ReadonlySet<VerdictClass>;
   /** Time per token at the load that each request met, ms; null when too few rows tell. */
   readonly stepModel: Float64Array | null;
   /** Start of the process restarts and other marks that explain a pause, µs. */

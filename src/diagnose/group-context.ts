@@ -6,6 +6,7 @@ import { detect } from "./detector.js";
 import type { GroupContext } from "./episode-context.js";
 import type { RunningSteps } from "./gauge-split.js";
 import { type GroupRequests, groupRequests } from "./group-requests.js";
+import { excludedClasses } from "./measured.js";
 import { usualParts } from "./phases.js";
 import type { ServerGroup } from "./server-groups.js";
 import type { TelemetryView } from "./telemetry-view.js";
@@ -84,6 +85,7 @@ export const groupContext = (
     prefillBusy: prefillFrom === null ? null : atMostOne(sumOfBoxes(prefillFrom, q.first, null)),
     arrivedTokens: runningSum(q.uncached),
     usualParts: usualParts(q, detection.baseRows),
+    excluded: excludedClasses(group, q),
     stepModel: conditionalTpot(q, load, detection.fitRows)?.expected ?? null,
     restarts: restartsOf(input, group),
   };

@@ -9,7 +9,6 @@ import { FACTS } from "./facts/index.js";
 import { splitPending } from "./gauge-split.js";
 import { runningSteps } from "./group-context.js";
 import type { Incident } from "./incidents.js";
-import { excludedClasses } from "./measured.js";
 import { attributePhases, type PhaseShares } from "./phases.js";
 import { type Score, score } from "./scoring.js";
 import { decide, measureNext, type Verdict } from "./verdict.js";
@@ -53,7 +52,7 @@ export const judgeIncident = (group: GroupContext, incident: Incident): { episod
   const ctx = episodeContext(group, incident);
   const { table } = ctx;
   const readings = readFacts(ctx);
-  const scored = score(readings, ctx.phases, table, excludedClasses(ctx));
+  const scored = score(readings, ctx.phases, table, ctx.excluded);
   const decided = decide(ctx, scored, readings);
   const verdict: Verdict = isWarmup(group, incident)
     ? {

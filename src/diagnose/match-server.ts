@@ -47,7 +47,7 @@ const agreement = (tracks: readonly Track[], seen: Seen): number => {
         all++;
         if (near(seen.inFlight(at), running![i]! + (Number.isFinite(waiting?.[i]) ? waiting![i]! : 0))) good++;
       }
-      const done = i > 0 ? success_total?.[i]! - success_total?.[i - 1]! : Number.NaN;
+      const done = i > 0 && success_total !== undefined ? success_total[i]! - success_total[i - 1]! : Number.NaN;
       if (done >= 0) {
         all++;
         if (near(seen.finished(at) - seen.finished(t.ts_us[i - 1]! - lag), done)) good++;

@@ -1,5 +1,5 @@
 import type { VerdictClass } from "../../schemas/index.js";
-import type { GroupContext } from "./episode-context.js";
+import type { GroupRequests } from "./group-requests.js";
 import type { ServerGroup } from "./server-groups.js";
 
 /** Which kinds of telemetry a server has at all: what decides whether a rival class could have been seen. */
@@ -31,10 +31,9 @@ export const measuredOf = (group: ServerGroup): Measured => {
 };
 
 /** Classes that are impossible by construction: one GPU and no transfer between instances has nothing to communicate. */
-export const excludedClasses = (ctx: GroupContext): ReadonlySet<VerdictClass> => {
-  const m = measuredOf(ctx.group);
-  const transfers = m.transfer || ctx.q.transfer.some((t) => Number.isFinite(t));
-  return ctx.group.groupQuality === 0 && !transfers ? new Set<VerdictClass>(["communication"]) : new Set();
+export const excludedClasses = (group: ServerGroup, q: GroupRequests): ReadonlySet<VerdictClass> => {
+  const transfers = measuredOf(group).transfer || q.transfer.some((t) => Number.isFinite(t));
+  return group.groupQuality === 0 && !transfers ? new Set<VerdictClass>(["communication"]) : new Set();
 };
 
 /** True when the class could not have been seen: its key source is wholly missing. */
