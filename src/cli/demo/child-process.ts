@@ -34,6 +34,11 @@ export class OwnProcess {
     });
   }
 
+  /** Process id; 0 when it could not be started. */
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   private seen(line: string): void {
     this.lines.push(line);
     if (this.lines.length > KEPT_LINES) this.lines.shift();

@@ -12,9 +12,9 @@ import type { LabTruth } from "./compare-truth.js";
 import { DEMO_LAB, planFaults } from "./demo-plan.js";
 import type { Progress } from "./progress.js";
 
-const READY_MS = 30_000;
+const READY_MS = 60_000;
 const DRAIN_MS = 40_000;
-const CORRELATE_MS = 60_000;
+const CORRELATE_MS = 120_000;
 /** A little longer than the agent's flush and its slowest sampling. */
 const SETTLE_MS = 2500;
 const RUN = "demo";
