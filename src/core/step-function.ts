@@ -8,27 +8,37 @@ export interface StepFunction {
 
 /** Sum of boxes `[from, to) * weight`. Boxes with a missing bound or to <= from are left out. O(n log n). */
 export const sumOfBoxes = (from: ArrayLike<number>, to: ArrayLike<number>, weight: ArrayLike<number> | null): StepFunction => {
-  const order: { at: number; by: number }[] = [];
+  const used: number[] = [];
   for (let i = 0; i < from.length; i++) {
     const w = weight === null ? 1 : weight[i]!;
-    if (!(to[i]! > from[i]!) || !Number.isFinite(w) || w === 0 || !Number.isFinite(from[i]!) || !Number.isFinite(to[i]!)) continue;
-    order.push({ at: from[i]!, by: w }, { at: to[i]!, by: -w });
+    if (to[i]! > from[i]! && Number.isFinite(w) && w !== 0 && Number.isFinite(from[i]!) && Number.isFinite(to[i]!)) used.push(i);
   }
-  order.sort((a, b) => a.at - b.at);
-  const at = new Float64Array(order.length);
-  const value = new Float64Array(order.length);
+  const starts = ascending(from, used);
+  const ends = ascending(to, used);
+  const at = new Float64Array(2 * used.length);
+  const value = new Float64Array(2 * used.length);
   let n = 0;
   let level = 0;
-  for (const event of order) {
-    level += event.by;
-    if (n > 0 && at[n - 1] === event.at) value[n - 1] = level;
+  for (let s = 0, e = 0; e < ends.length; ) {
+    const starting = s < starts.length && from[starts[s]!]! <= to[ends[e]!]!;
+    const i = starting ? starts[s++]! : ends[e++]!;
+    const t = starting ? from[i]! : to[i]!;
+    level += (starting ? 1 : -1) * (weight === null ? 1 : weight[i]!);
+    if (n > 0 && at[n - 1] === t) value[n - 1] = level;
     else {
-      at[n] = event.at;
+      at[n] = t;
       value[n++] = level;
     }
   }
   if (n > 0) value[n - 1] = 0;
-  return stepFunction(at.subarray(0, n), value.subarray(0, n));
+  return stepFunction(at.slice(0, n), value.slice(0, n));
+};
+
+/** The indices in order of their values; ties in order of index. */
+const ascending = (values: ArrayLike<number>, used: readonly number[]): readonly number[] => {
+  let sorted = true;
+  for (let i = 1; i < used.length && sorted; i++) sorted = values[used[i - 1]!]! <= values[used[i]!]!;
+  return sorted ? used : [...used].sort((a, b) => values[a]! - values[b]! || a - b);
 };
 
 /** From breaks and values; `at` ascends strictly and the last value is taken to be 0 from there on. */
