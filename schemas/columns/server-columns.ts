@@ -20,7 +20,7 @@ export const SERVER_COLUMNS: readonly ColumnSpec[] = [
   counter("prefix_hits_total", "Prefix cache hits, in the engine's unit"),
   ratio("prefix_hit_ratio", "instant", "Prefix cache hit ratio, where the engine gives only the ratio"),
   counter("success_total", "Requests finished, aborts included where the engine counts them so"),
-  counter("aborted_total", "Requests aborted"),
+  counter("aborted_total", "Requests aborted or failed, where the server counts them apart"),
   counter("ttft_s_sum_total", "Sum of time to first token"),
   counter("ttft_count_total", "Count of time to first token"),
   counter("itl_s_sum_total", "Sum of inter-token latency"),

@@ -5,10 +5,10 @@ export type Labels = Readonly<Record<string, string>>;
 /**
  * How several series of one metric become one value of one entity at one time:
  * `first` one physical reading, however often it is printed; `max` replicas of one state; `sum` parts of a whole (all
- * parts must be there); `count` the number of series; `difference` and `quotient` of two metrics, the one marked
+ * parts must be there); `count` the number of series; `difference`, `quotient` and `product` of two metrics, the one marked
  * `second` behind the sign.
  */
-export type Aggregate = "first" | "max" | "sum" | "count" | "difference" | "quotient";
+export type Aggregate = "first" | "max" | "sum" | "count" | "difference" | "quotient" | "product";
 
 /** Which sentinels of DCGM a field can print: `small` fields also know the 32-bit and floating point ones. */
 export type Blank = "small" | "int64";

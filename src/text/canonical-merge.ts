@@ -31,6 +31,7 @@ export function mergeLanes(lanes: readonly ColumnLane[], refuse: CountRefusal): 
     else list.push(lane);
   }
   const used = [...byColumn].map(([column, list]) => [column, preferred(list)] as const);
+  for (const [, list] of byColumn) countConflicts(list, refuse);
   const times = unionOfTimes(used.flatMap(([, list]) => list.map((l) => l.lane)));
   const columns = new Map<string, Float64Array>();
   for (const [column, list] of used) {
@@ -48,6 +49,27 @@ function preferred(lanes: readonly ColumnLane[]): readonly ColumnLane[] {
   return lanes.filter((l) => (l.rule.prefer ?? 0) === best);
 }
 
+/** Two ratios of one thing that are further apart contradict each other. */
+const CONFLICT = 0.05;
+
+/** Counts the times at which the next best name of a ratio contradicts the best, as an exporter does whose figures do not belong together. */
+function countConflicts(lanes: readonly ColumnLane[], refuse: CountRefusal): void {
+  const rule = lanes[0]!.rule;
+  if (!rule.column.endsWith("_ratio")) return;
+  const best = preferred(lanes);
+  const others = lanes.filter((lane) => !best.includes(lane));
+  const spec = columnSpec(rule.kind, rule.column);
+  if (others.length === 0 || spec === undefined) return;
+  const next = preferred(others);
+  const times = unionOfTimes([...best, ...next].map((l) => l.lane));
+  const silent = (): void => undefined;
+  const a = combine(best, times, spec, silent);
+  const b = combine(next, times, spec, silent);
+  let conflicts = 0;
+  for (let row = 0; row < times.length; row++) if (Math.abs(a[row]! - b[row]!) > CONFLICT) conflicts++;
+  if (conflicts > 0) refuse("conflict", conflicts);
+}
+
 function combine(lanes: readonly ColumnLane[], times: Float64Array, spec: ColumnSpec, refuse: CountRefusal): Float64Array {
   switch (lanes[0]!.rule.aggregate ?? "first") {
     case "first":
@@ -62,6 +84,8 @@ function combine(lanes: readonly ColumnLane[], times: Float64Array, spec: Column
       return pairwise(lanes, times, spec, refuse, (a, b) => a - b);
     case "quotient":
       return pairwise(lanes, times, spec, refuse, (a, b) => a / b);
+    case "product":
+      return pairwise(lanes, times, spec, refuse, (a, b) => a * b);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ColumnSpec } from "../../schemas/columns/index.js";
-import { COMPANIONS, type Labels, type MapRule, type SourceMap } from "../../schemas/maps/index.js";
+import { type Aggregate, COMPANIONS, type Labels, type MapRule, type SourceMap } from "../../schemas/maps/index.js";
 
 /** `vllm:x`, `vllm_x` (OpenTelemetry) and `ray_vllm_x` (Ray Serve) are one name. */
 export const normaliseName = (name: string): string => name.replaceAll(":", "_").replace(/^ray_/, "");
@@ -71,6 +71,9 @@ export const inRange = (value: number, spec: ColumnSpec): boolean =>
 
 const isRatio = (spec: ColumnSpec): boolean => spec.min === 0 && spec.max === 1.05;
 
+/** The value is not the column's yet: its range holds for what is made of it. */
+const OF_OPERANDS: ReadonlySet<Aggregate> = new Set<Aggregate>(["difference", "quotient", "product", "count"]);
+
 const INT32_BLANK = 2_147_483_632;
 const INT64_BLANK = 9.2e18;
 
@@ -91,7 +94,7 @@ export function readValue(rule: MapRule, spec: ColumnSpec, foreign: number, labe
   const scale = rule.scale ?? 1;
   value = scale < 1 ? value / Math.round(1 / scale) : value * scale;
   if (rule.percent_above !== undefined && value > rule.percent_above) value /= 100;
-  if (rule.aggregate === "difference" || rule.aggregate === "quotient" || rule.aggregate === "count") return value;
+  if (rule.aggregate !== undefined && OF_OPERANDS.has(rule.aggregate)) return value;
   if (!inRange(value, spec)) return "range";
   return isRatio(spec) && value > 1 ? 1 : value;
 }

@@ -38,18 +38,15 @@ describe("maps of foreign names", () => {
     expect([...ways].filter(([, w]) => w.size > 1).map(([id]) => id)).toEqual([]);
   });
 
-  it("know both operands of every difference and quotient", () => {
+  it("know both operands of every difference, quotient and product", () => {
     for (const map of SOURCE_MAPS) {
       const pairs = Object.values(map.metrics)
         .flatMap(rulesOf)
-        .filter((r) => r.aggregate === "difference" || r.aggregate === "quotient");
-      for (const { column } of pairs)
-        expect(
-          pairs
-            .filter((r) => r.column === column)
-            .map((r) => r.second === true)
-            .sort(),
-        ).toEqual([false, true]);
+        .filter((r) => ["difference", "quotient", "product"].includes(r.aggregate ?? "first"));
+      for (const { column, prefer } of pairs) {
+        const operands = pairs.filter((r) => r.column === column && r.prefer === prefer).map((r) => r.second === true);
+        expect([map.source, column, [...new Set(operands)].sort()]).toEqual([map.source, column, [false, true]]);
+      }
     }
   });
 });
