@@ -72,6 +72,7 @@ export const decisionTableSchema = z
       rival_prior: share,
       rival_prior_weak: share,
       small_run: share,
+      no_requests: share,
       one_group: share,
       shared_gpu: share,
       no_telemetry: share,

@@ -7,6 +7,7 @@ import {
   type Spike,
   type VerdictClass,
 } from "../../schemas/index.js";
+import { valueAt } from "../core/step-function.js";
 import { formatIso } from "../time/iso-time.js";
 import { bottleneckOf, wholeRun } from "./bottleneck.js";
 import { canonicalTelemetry } from "./canonical-telemetry.js";
@@ -20,6 +21,7 @@ import { serverGroups } from "./server-groups.js";
 import { sourceRows } from "./sources.js";
 import { spikeRows } from "./spike-rows.js";
 import { latencySummary } from "./summary.js";
+import { telemetryIncidents } from "./telemetry-incidents.js";
 import { TelemetryView } from "./telemetry-view.js";
 import { runWarnings } from "./warnings.js";
 
@@ -50,6 +52,14 @@ const missingFacts = (table: DecisionTable, readings: readonly FactReading[]): s
   return table.facts.filter((row) => !there.has(row.name)).map((row) => row.name);
 };
 
+/** All incidents of one server, those that only telemetry shows included. */
+const incidentsOf = (ctx: GroupContext): Incident[] => {
+  const byRequests = findIncidents(ctx.q, ctx.detection, findLosses(ctx.q, ctx.all, ctx.detection));
+  const grown = growIncidents(byRequests, ctx.q, ctx.all, ctx.detection);
+  const lost = disturbedTime(grown, 0);
+  return [...grown, ...telemetryIncidents(ctx.group, ctx.view, (t) => valueAt(lost, t) > 0)];
+};
+
 /**
  * The post-mortem of one run: finds the slow requests, joins them with the telemetry of the phases in which they lost their time, and
  * says which resource made them slow, or why that cannot be said. Pure: no clock, no randomness, no locale; the same input gives the
@@ -61,12 +71,9 @@ export const diagnose = (given: DiagnosisInput, table: DecisionTable): Report =>
   const first = firstTime(input);
   const last = lastTime(input);
   const contexts: GroupContext[] = serverGroups(input)
-    .filter((g) => g.rows.length > 0)
+    .filter((g) => g.rows.length > 0 || g.servers.length > 0)
     .map((g) => groupContext(input, g, view, table, last));
-  const found: { ctx: GroupContext; incidents: Incident[] }[] = contexts.map((ctx) => ({
-    ctx,
-    incidents: growIncidents(findIncidents(ctx.q, ctx.detection, findLosses(ctx.q, ctx.all, ctx.detection)), ctx.q, ctx.all, ctx.detection),
-  }));
+  const found = contexts.map((ctx) => ({ ctx, incidents: incidentsOf(ctx) }));
   view.setDisturbed(
     disturbedTime(
       found.flatMap((f) => f.incidents),

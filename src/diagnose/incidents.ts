@@ -5,6 +5,7 @@ import { type Detection, FLOOR_MS } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
 import { extent, lossCurve, rootWeight } from "./incident-window.js";
 import type { Loss } from "./losses.js";
+import type { PhaseShares } from "./phases.js";
 
 /** Slow requests that belong together in time. */
 export interface Incident {
@@ -19,6 +20,8 @@ export interface Incident {
   /** 1 where time is lost. */
   readonly support: StepFunction;
   readonly excess_ms: number;
+  /** For an incident that no request shows: what it rests on, and its phases. */
+  readonly given?: { readonly basis: "histogram" | "telemetry"; readonly phases: PhaseShares };
 }
 
 /** Episodes closer than this, or than two usual inter-arrival times, are one. */

@@ -97,7 +97,7 @@ export const judgeIncident = (group: GroupContext, incident: Incident): { episod
     missing: table.facts.filter((f) => !there.has(f.name) && Object.keys(f.weights).length > 0).map((f) => f.name),
     kind: verdict.kind,
     reason: verdict.reason,
-    basis: "requests",
+    basis: incident.given?.basis ?? "requests",
     confidence_basis: table.confidence_basis,
     caused_by: verdict.kind === "unknown" ? [] : causedBy(ctx, verdict.class),
     remedy: remedyOf(verdict, readings, incident, ctx),

@@ -60,6 +60,7 @@ export const attributePhases = (
   usual: UsualParts,
   split: PendingSplit | null,
 ): PhaseShares => {
+  if (incident.given !== undefined) return incident.given.phases;
   const sum: Partial<Record<Phase, number>> = {};
   const add = (phase: Phase, ms: number) => {
     if (ms > 0) sum[phase] = (sum[phase] ?? 0) + ms;

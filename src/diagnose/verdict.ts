@@ -55,7 +55,8 @@ const capsFor = (s: Situation, c: VerdictClass): Map<string, number> => {
     if (score.prior[rival] >= limits.rival_prior) caps.set(`unmeasured:${rival}`, limits.unmeasured_rival);
     else if (score.prior[rival] >= limits.rival_prior_weak) caps.set(`unmeasured:${rival}`, limits.unmeasured_rival_weak);
   }
-  if (ctx.detection.small) caps.set("small_run", limits.small_run);
+  if (ctx.incident.given !== undefined) caps.set("no_requests", limits.no_requests);
+  else if (ctx.detection.small) caps.set("small_run", limits.small_run);
   if (!measured.any) caps.set("no_telemetry", limits.no_telemetry);
   else if (!measured.pipes) {
     const throttled = c === "compute" && strengthIn(s.readings, "throttle") >= 0.5;
