@@ -16,7 +16,25 @@ export interface Conditions {
   readonly tokenize_factor: number;
   /** Share of each CFS period in which the container may run; 1 = no throttling. */
   readonly run_share: number;
+  /** Share of the GPU's time that is left to this server's kernels. */
+  readonly gpu_share: number;
+  /** Clocks are held down by a power cap. */
+  readonly capped: boolean;
+  readonly launch_factor: number;
+  /** Bytes per second of PCIe over which all-reduces run; null = over the usual link. */
+  readonly pcie_bytes_per_s: number | null;
+  /** µs that a rank computes longer, by rank. */
+  readonly extra_us: readonly number[];
+  /** µs that belong to no resource, each step. */
+  readonly capture_us: number;
+  /** Share of cached prompt tokens that hits. */
+  readonly hit_share: number;
+  /** Share of the NIC's bandwidth that is left. */
+  readonly nic_share: number;
 }
+
+/** What PCIe reaches between two GPUs without peer access, bytes/s. */
+const PCIE_BYTES_PER_S = 20e9;
 
 export function conditionsAt(faults: readonly Fault[], server: ServerOptions, at_us: number): Conditions {
   const clock = new Array<number>(server.tp).fill(1);
@@ -26,18 +44,46 @@ export function conditionsAt(faults: readonly Fault[], server: ServerOptions, at
   let pinned_kv = 0;
   let tokenize_factor = 1;
   let run_share = 1;
+  const extra_us = new Array<number>(server.tp).fill(0);
+  let gpu_share = 1;
+  let capped = false;
+  let launch_factor = 1;
+  let pcie_bytes_per_s: number | null = null;
+  let capture_us = 0;
+  let hit_share = 1;
+  let nic_share = 1;
   for (const fault of faults) {
     if (at_us < fault.start_us || at_us >= fault.end_us) continue;
-    if (fault.kind === "thermal") {
+    if (fault.kind === "thermal" || fault.kind === "power_cap") {
+      capped ||= fault.kind === "power_cap";
       for (let rank = 0; rank < server.tp; rank++) if (fault.rank === undefined || fault.rank === rank) clock[rank] = fault.magnitude;
     } else if (fault.kind === "straggler") late_us[fault.rank ?? server.tp - 1] = fault.magnitude * 1000;
     else if (fault.kind === "bw_cotenant") stolen_dram = fault.magnitude;
-    else if (fault.kind === "link_degraded") link_share = fault.magnitude;
+    else if (fault.kind === "link_degraded" || fault.kind === "fabric_congestion") link_share = fault.magnitude;
     else if (fault.kind === "kv_full") pinned_kv = fault.magnitude;
     else if (fault.kind === "cpu_tokenize") tokenize_factor = fault.magnitude;
     else if (fault.kind === "cpu_throttle") run_share = fault.magnitude;
+    else if (fault.kind === "gpu_cotenant") gpu_share = 1 - fault.magnitude;
+    else if (fault.kind === "launch") launch_factor = fault.magnitude;
+    else if (fault.kind === "topology_fallback") pcie_bytes_per_s = PCIE_BYTES_PER_S * fault.magnitude;
+    else if (fault.kind === "hot_expert") extra_us[fault.rank ?? server.tp - 1] = fault.magnitude * 1000;
+    else if (fault.kind === "warm_up") capture_us = fault.magnitude * 1000;
+    else if (fault.kind === "prefix_thrash") hit_share = fault.magnitude;
+    else if (fault.kind === "pd_transfer") nic_share = fault.magnitude;
   }
-  return { clock, stolen_dram, link_share, late_us, pinned_kv, tokenize_factor, run_share };
+  return {
+    ...{ clock, stolen_dram, link_share, late_us, pinned_kv, tokenize_factor, run_share, gpu_share, capped, launch_factor },
+    ...{ pcie_bytes_per_s, extra_us, capture_us, hit_share, nic_share },
+  };
+}
+
+/** When the server's processes move again; `at_us` itself where they do. */
+export function pauseEnd(faults: readonly Fault[], at_us: number): number {
+  let end = at_us;
+  for (const fault of faults)
+    if ((fault.kind === "pause" || fault.kind === "restart") && at_us >= fault.start_us && at_us < fault.end_us)
+      end = Math.max(end, fault.end_us);
+  return end;
 }
 
 /** When `work_us` of CPU time, begun at `at_us`, is done by a container that runs only in the first part of each CFS period. */

@@ -1,14 +1,10 @@
-import { conditionsAt, cpuEnd } from "./conditions.js";
+import { conditionsAt, cpuEnd, pauseEnd } from "./conditions.js";
+import type { Physics } from "./physics.js";
 import type { Fault, ServerOptions } from "./scenario.js";
 import { SignalHistory } from "./signal-history.js";
 
-/** CPU time of the API server's one effective core (the GIL), µs. */
-const ACCEPT_US = 400;
-const TOKENIZE_US_PER_TOKEN = 1.5;
-const EMIT_US_PER_TOKEN = 45;
-
 /**
- * The API server: accepts, tokenises, detokenises and streams, one thing after another on one core. Work is done in the
+ * The API server, one effective core (the GIL): accepts, tokenises, detokenises and streams, one thing after another on one core. Work is done in the
  * order in which it comes, so the end of a job is known when it is handed in.
  */
 export class FrontEnd {
@@ -19,10 +15,11 @@ export class FrontEnd {
   constructor(
     private readonly server: ServerOptions,
     private readonly faults: readonly Fault[],
+    private readonly costs: Physics["front"],
   ) {}
 
   private job(at_us: number, work_us: number): number {
-    const start = Math.max(at_us, this.free_us);
+    const start = pauseEnd(this.faults, Math.max(at_us, this.free_us));
     const end = cpuEnd(this.faults, start, work_us);
     this.cpu.push(start, [0]);
     this.cpu.push(end, [work_us / (end - start)]);
@@ -33,12 +30,12 @@ export class FrontEnd {
   /** When the request is tokenised and handed to the engine. */
   tokenize(at_us: number, prompt_tokens: number): number {
     const factor = conditionsAt(this.faults, this.server, at_us).tokenize_factor;
-    return this.job(at_us, (ACCEPT_US + TOKENIZE_US_PER_TOKEN * prompt_tokens) * factor);
+    return this.job(at_us, (this.costs.accept_us + this.costs.tokenize_us_per_token * prompt_tokens) * factor);
   }
 
   /** When the tokens of one step have been streamed. */
   emit(at_us: number, tokens: number): number {
-    return this.job(at_us, EMIT_US_PER_TOKEN * tokens);
+    return this.job(at_us, this.costs.emit_us_per_token * tokens);
   }
 
   /** Work handed in and not yet done, µs. */

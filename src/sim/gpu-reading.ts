@@ -16,6 +16,8 @@ export interface GpuReading {
   readonly mem_util: number;
   readonly power_w: number;
   readonly power_instant_w: number;
+  /** Enforced limit. */
+  readonly power_limit_w: number;
   readonly energy_mj: number;
   readonly sm_clock_mhz: number;
   readonly mem_clock_mhz: number;
@@ -38,8 +40,7 @@ export interface GpuReading {
 const RESERVED_MIB = 551;
 const THERMAL_BITS = 0x60;
 const IDLE_BIT = 0x1;
-/** Relative noise of a reading, standard deviations. */
-const NOISE = { pipe: 0.05, power: 0.03, clock: 0.003, link: 0.05 };
+const POWER_CAP_BIT = 0x4;
 
 export const gpuUuid = (seed: number, index: number): string => {
   const hex = ((Math.imul(seed + 1, 2654435761) >>> 0) ^ Math.imul(index + 1, 40503)) >>> 0;
@@ -60,6 +61,7 @@ function idleReading(gpu: GpuSpec, to_us: number, noise: Random): GpuReading {
     mem_util: 0,
     power_w: power,
     power_instant_w: power,
+    power_limit_w: gpu.tdp_w,
     energy_mj: 1e9 + (gpu.idle_w * 0.62 * to_us) / 1000,
     sm_clock_mhz: 345,
     mem_clock_mhz: gpu.mem_clock_mhz,
@@ -87,6 +89,7 @@ export function readGpu(node: InferenceNode, index: number, from_us: number, to_
   const gpu: GpuSpec = GPUS[server.gpu];
   const history = node.gpus[index];
   if (!history) return idleReading(gpu, to_us, noise);
+  const { noise: NOISE, memUtil, occupancy } = node.physics.sensors;
   const now = conditionsAt(node.faults, server, to_us);
   const clock = now.clock[index]!;
   const mean = (channel: number): number => history.mean(channel, from_us, to_us);
@@ -98,7 +101,8 @@ export function readGpu(node: InferenceNode, index: number, from_us: number, to_
   const gr = mean(GPU.gr);
   const link = mean(GPU.link);
   const linkNoise = 1 + NOISE.link * noise.normal();
-  const thermal = clock < 1;
+  const thermal = clock < 1 && !now.capped;
+  const nvlink = gpu.nvlinks > 0 && now.pcie_bytes_per_s === null && !server.fabric;
   const pool = kvBlocks(server);
   const fb_used = Math.min(gpu.fb_mib - RESERVED_MIB - 1, Math.round(gpu.fb_mib * 0.905 + Math.min(8, pool % 7)));
   const temp = 30 + 48 * (warm / gpu.tdp_w) + (thermal ? 22 : 0) + 0.4 * noise.normal();
@@ -106,31 +110,32 @@ export function readGpu(node: InferenceNode, index: number, from_us: number, to_
   return {
     gr: ratio(gr, 0.004),
     sm: ratio(mean(GPU.sm), NOISE.pipe / 2),
-    occupancy: ratio(mean(GPU.sm) * 0.39, NOISE.pipe),
+    occupancy: ratio(mean(GPU.sm) * occupancy, NOISE.pipe),
     tensor: ratio(mean(GPU.tensor), NOISE.pipe),
     dram: ratio(mean(GPU.dram), NOISE.pipe / 2),
     gpu_util: Math.min(100, Math.round(100 * busy * 1.005)),
-    mem_util: Math.round(100 * Math.min(1, history.mean(GPU.dram, second, to_us) * 0.82)),
+    mem_util: Math.round(100 * Math.min(1, memUtil(history.mean(GPU.dram, second, to_us)))),
     power_w: Math.max(gpu.idle_w * 0.9, power * (1 + NOISE.power * noise.normal())),
     power_instant_w: Math.max(
       gpu.idle_w * 0.9,
       history.mean(GPU.power_w, Math.max(0, to_us - 50_000), to_us) * (1 + NOISE.power * noise.normal()),
     ),
+    power_limit_w: now.capped ? Math.round(gpu.tdp_w * (0.35 + 0.45 * clock)) : gpu.tdp_w,
     energy_mj: 1e9 + history.integral(GPU.power_w, Math.floor(to_us / 100_000) * 100_000) / 1000,
     sm_clock_mhz: Math.round(Math.min(gpu.sm_clock_mhz, gpu.sm_clock_mhz * clock * (1 - Math.abs(NOISE.clock * noise.normal())))),
     mem_clock_mhz: gpu.mem_clock_mhz,
     temp_c: Math.round(temp),
     mem_temp_c: Math.round(temp + 8),
-    clocks_event_mask: thermal ? THERMAL_BITS : busy === 0 ? IDLE_BIT : 0,
+    clocks_event_mask: thermal ? THERMAL_BITS : clock < 1 ? POWER_CAP_BIT : busy === 0 ? IDLE_BIT : 0,
     thermal_us: Math.round(thermalUs(node, index, to_us)),
     fb_used_mib: fb_used,
     fb_free_mib: gpu.fb_mib - RESERVED_MIB - fb_used,
     fb_reserved_mib: RESERVED_MIB,
-    pcie_tx: Math.max(0, Math.round(gpu.nvlinks > 0 ? prompt * 0.6 : prompt * 0.6 + link * linkNoise)),
-    pcie_rx: Math.max(0, Math.round(gpu.nvlinks > 0 ? prompt : prompt + link * linkNoise)),
-    nvlink_tx: gpu.nvlinks > 0 ? Math.round(link * linkNoise) : 0,
-    nvlink_rx: gpu.nvlinks > 0 ? Math.round(link * (1 + NOISE.link * noise.normal())) : 0,
-    nvlink_bytes: gpu.nvlinks > 0 ? Math.round(history.integral(GPU.link, to_us) / 1e6) : 0,
+    pcie_tx: Math.max(0, Math.round(nvlink || server.fabric ? prompt * 0.6 : prompt * 0.6 + link * linkNoise)),
+    pcie_rx: Math.max(0, Math.round(nvlink || server.fabric ? prompt : prompt + link * linkNoise)),
+    nvlink_tx: nvlink ? Math.round(link * linkNoise) : 0,
+    nvlink_rx: nvlink ? Math.round(link * (1 + NOISE.link * noise.normal())) : 0,
+    nvlink_bytes: nvlink ? Math.round(history.integral(GPU.link, to_us) / 1e6) : 0,
   };
 }
 

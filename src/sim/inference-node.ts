@@ -1,15 +1,18 @@
-import type { ResourceClass } from "../../schemas/report.js";
+import type { VerdictClass } from "../../schemas/report.js";
 import { Arrivals } from "./arrivals.js";
-import { conditionsAt, cpuEnd } from "./conditions.js";
+import { type Conditions, conditionsAt, cpuEnd, pauseEnd } from "./conditions.js";
 import { FrontEnd } from "./front-end.js";
 import { GPUS } from "./hardware.js";
 import { newHistograms } from "./histogram.js";
+import { type Physics, ROOFLINE } from "./physics.js";
 import { Random } from "./random.js";
+import { remotePrefillUs } from "./remote-prefill.js";
 import { book, newRequest, type SimRequest } from "./request.js";
 import { type Fault, kvBlocks, type Scenario } from "./scenario.js";
 import { Scheduler, type StepPlan } from "./scheduler.js";
 import { SignalHistory } from "./signal-history.js";
-import { type StepCost, stepCost } from "./step-cost.js";
+import { type StepCost, TENANT } from "./step-cost.js";
+import { Transfers } from "./transfers.js";
 
 /** Channels of a GPU's history. */
 export const GPU = { gr: 0, sm: 1, tensor: 2, dram: 3, power_w: 4, link: 5 } as const;
@@ -21,7 +24,7 @@ interface Step {
   readonly cost: StepCost;
   readonly start_us: number;
   readonly end_us: number;
-  readonly shares: Readonly<Record<ResourceClass, number>>;
+  readonly shares: Readonly<Partial<Record<VerdictClass, number>>>;
 }
 
 /**
@@ -35,6 +38,16 @@ export class InferenceNode {
   readonly histograms = newHistograms();
   readonly gpus: readonly SignalHistory[];
   readonly cpu = new SignalHistory(3);
+  readonly transfers: Transfers | null;
+  /** Starts of the server's process after the first, and what its counters had come to. */
+  readonly restarts: {
+    readonly down_us: number;
+    readonly up_us: number;
+    readonly counters: InferenceNode["counters"];
+    readonly preemptions: number;
+  }[] = [];
+  /** Prompt tokens of the other data-parallel rank. */
+  peer_prompt_tokens = 0;
   readonly counters = { prompt_tokens: 0, cached_tokens: 0, generation_tokens: 0, success: 0, refused: 0, steps: 0 };
   /** All requests in order of arrival. */
   readonly requests: SimRequest[] = [];
@@ -44,14 +57,20 @@ export class InferenceNode {
   private readonly tokenizing: SimRequest[] = [];
   private step: Step | null = null;
   private boundary_us = 0;
-  private lastShares: Readonly<Partial<Record<ResourceClass, number>>> = {};
+  private lastShares: Readonly<Partial<Record<VerdictClass, number>>> = {};
 
-  constructor(readonly scenario: Scenario) {
+  constructor(
+    readonly scenario: Scenario,
+    readonly physics: Physics = ROOFLINE,
+  ) {
     this.arrivals = new Arrivals(scenario.seed, scenario.workload, scenario.start_us);
     this.random = new Random(scenario.seed, "steps");
-    this.front = new FrontEnd(scenario.server, this.faults);
+    this.front = new FrontEnd(scenario.server, this.faults, physics.front);
     this.scheduler = new Scheduler(scenario.server, kvBlocks(scenario.server));
-    this.gpus = Array.from({ length: scenario.server.tp }, () => new SignalHistory(6));
+    const nic = scenario.server.pd_nic_bytes_per_s;
+    this.transfers = nic === undefined ? null : new Transfers(scenario.server, this.faults, nic);
+    const gpus = scenario.server.tp + (scenario.server.dp_peer ? 1 : 0);
+    this.gpus = Array.from({ length: gpus }, () => new SignalHistory(6));
     for (const fault of scenario.faults) this.addFault(fault);
   }
 
@@ -99,9 +118,15 @@ export class InferenceNode {
   private retryUs = Infinity;
 
   private arrive(): void {
-    const request = newRequest(this.arrivals.take());
+    const arrival = this.arrivals.take();
+    const hit = conditionsAt(this.faults, this.scenario.server, arrival.at_us).hit_share;
+    const request = newRequest(
+      hit < 1 && !arrival.injected ? { ...arrival, cached_tokens: Math.floor(arrival.cached_tokens * hit) } : arrival,
+    );
     request.tokenized_us = this.front.tokenize(request.at_us, request.prompt_tokens);
-    book(request, "cpu_tokenization", request.tokenized_us - request.at_us);
+    const moves = Math.min(pauseEnd(this.faults, request.at_us), request.tokenized_us);
+    if (moves > request.at_us) book(request, "indeterminate", moves - request.at_us);
+    book(request, "cpu_tokenization", request.tokenized_us - moves);
     this.requests.push(request);
     this.tokenizing.push(request);
   }
@@ -110,7 +135,7 @@ export class InferenceNode {
     while (this.tokenizing.length > 0 && this.tokenizing[0]!.tokenized_us <= at_us) {
       const request = this.tokenizing.shift()!;
       const waited = at_us - request.tokenized_us;
-      for (const cls in this.lastShares) book(request, cls as ResourceClass, waited * this.lastShares[cls as ResourceClass]!);
+      for (const cls in this.lastShares) book(request, cls as VerdictClass, waited * this.lastShares[cls as VerdictClass]!);
       request.queued_us = at_us;
       if (!this.scheduler.enqueue(request)) {
         request.end_us = at_us;
@@ -124,26 +149,82 @@ export class InferenceNode {
     this.boundary_us = at_us;
     this.retryUs = Infinity;
     this.admit(at_us);
+    const moves = pauseEnd(this.faults, at_us);
+    if (moves > at_us) {
+      this.pause(at_us, moves);
+      return;
+    }
     const before = conditionsAt(this.faults, server, at_us);
     this.scheduler.kv.setPinned(before.pinned_kv);
     const plan = this.scheduler.plan(at_us);
     if (!plan) {
       // Only a pool held by others stops an engine that has requests: look again soon.
-      if (this.scheduler.waiting.length > 0) this.wait(at_us);
+      if (this.scheduler.running.length > 0) this.awaitTransfer(at_us);
+      else if (this.scheduler.waiting.length > 0) this.wait(at_us);
       return;
     }
-    const work = stepCost(server, before, plan.work);
+    const work = this.physics.stepCost(server, before, plan.work);
     const launched = cpuEnd(this.faults, at_us, work.launch_us);
-    const cost = stepCost(server, conditionsAt(this.faults, server, launched), plan.work);
-    const gpu_us = cost.gpu_us * Math.exp(0.02 * this.random.normal());
-    const end_us = launched + gpu_us;
+    const after = conditionsAt(this.faults, server, launched);
+    const cost = this.physics.stepCost(server, after, plan.work);
+    const gpu_us = cost.gpu_us * this.physics.stepNoise(this.random);
+    const end_us = launched + gpu_us + after.capture_us + this.remoteUs(launched, gpu_us);
     const total = end_us - at_us;
-    const shares = Object.fromEntries(
+    const shares: Partial<Record<VerdictClass, number>> = Object.fromEntries(
       Object.entries(cost.parts).map(([cls, us]) => [cls, (us * (gpu_us / cost.gpu_us)) / total]),
-    ) as Record<ResourceClass, number>;
-    shares.cpu_tokenization += (launched - at_us) / total;
+    );
+    shares.cpu_tokenization! += (launched - at_us) / total;
+    if (after.capture_us > 0) shares.indeterminate = after.capture_us / total;
+    shares.compute! += (end_us - launched - gpu_us - after.capture_us) / total;
     this.step = { plan, cost, start_us: at_us, end_us, shares };
-    this.record(at_us, launched, end_us, cost);
+    this.record(at_us, launched, launched + gpu_us, cost);
+    this.recordTail(launched + gpu_us, end_us, after);
+  }
+
+  /** How much longer a step lasts because the other rank computes a prompt. */
+  private remoteUs(at_us: number, own_us: number): number {
+    const { server } = this.scenario;
+    if (!server.dp_peer) return 0;
+    const remote = remotePrefillUs(this.faults, server, this.physics, at_us);
+    if (remote.tokens > 0) this.peer_prompt_tokens += remote.tokens;
+    return Math.max(0, remote.step_us - own_us);
+  }
+
+  /** The rest of a step in which our own GPU only waits. */
+  private recordTail(from_us: number, end_us: number, now: Conditions): void {
+    if (end_us <= from_us) return;
+    const { server } = this.scenario;
+    const tdp = GPUS[server.gpu].tdp_w;
+    const remote = server.dp_peer && now.capture_us === 0;
+    for (const [i, history] of this.gpus.entries())
+      history.push(
+        end_us,
+        !remote
+          ? [0.3, 0.1, 0.01, 0.05, tdp * 0.2, 0]
+          : i < server.tp
+            ? [1, 0.86, 0.03, 0.06, tdp * 0.36, 0]
+            : [1, 0.93, 0.5, 0.3, tdp * 0.85, 0],
+      );
+    this.cpu.push(end_us, [0.9, 0, 0]);
+  }
+
+  /** Nothing of the server moves until `until_us`; a restart also loses every running request's KV. */
+  private pause(at_us: number, until_us: number): void {
+    this.retryUs = until_us;
+    this.boundary_us = until_us;
+    const restart = this.faults.find((f) => f.kind === "restart" && at_us >= f.start_us && at_us < f.end_us);
+    if (restart && this.restarts.at(-1)?.up_us !== restart.end_us) {
+      while (this.scheduler.running.length > 0) this.scheduler.preempt();
+      const counters = { ...this.counters };
+      this.restarts.push({ down_us: at_us, up_us: restart.end_us, counters, preemptions: this.scheduler.preemptions });
+    }
+    for (const request of [...this.scheduler.running, ...this.scheduler.waiting]) book(request, "indeterminate", until_us - at_us);
+  }
+
+  private awaitTransfer(at_us: number): void {
+    const { running, waiting } = this.scheduler;
+    this.retryUs = Math.max(at_us + 1, Math.min(...running.map((r) => r.ready_us)));
+    for (const request of [...running, ...waiting]) book(request, "communication", this.retryUs - at_us);
   }
 
   private static readonly RETRY_US = 20_000;
@@ -160,7 +241,7 @@ export class InferenceNode {
     const spin = server.tp > 1 ? server.tp : 0;
     const frozen = Math.max(0, launched - at_us - cost.launch_us) / (launched - at_us);
     for (const [rank, history] of this.gpus.entries()) {
-      const levels = cost.ranks[rank]!;
+      const levels = cost.ranks[Math.min(rank, cost.ranks.length - 1)]!;
       history.push(launched, idle);
       history.push(end_us, [1, levels.sm, levels.tensor, levels.dram, levels.power_w, levels.link_bytes_per_s]);
     }
@@ -171,8 +252,9 @@ export class InferenceNode {
   /** Another tenant works on the GPU while ours is idle. */
   private idleLevels(at_us: number): number[] {
     const { server } = this.scenario;
-    const stolen = conditionsAt(this.faults, server, at_us).stolen_dram;
+    const { stolen_dram: stolen, gpu_share } = conditionsAt(this.faults, server, at_us);
     const gpu = GPUS[server.gpu];
+    if (gpu_share < 1) return [1, TENANT.sm, TENANT.tensor, TENANT.dram, gpu.tdp_w * TENANT.power, 0];
     return stolen > 0 ? [1, 0.6, 0.02, stolen * 0.8, gpu.tdp_w * 0.35, 0] : [0, 0, 0, 0, gpu.idle_w, 0];
   }
 
@@ -198,7 +280,11 @@ export class InferenceNode {
     this.counters.generation_tokens += emitted.length;
     this.histograms.iteration_tokens.observe(plan.work.prefill_tokens + plan.work.decodes);
     const sent_us = emitted.length > 0 ? this.front.emit(end_us, emitted.length) : end_us;
-    for (const request of emitted) this.emit(request, end_us, sent_us);
+    for (const request of emitted) {
+      this.emit(request, end_us, sent_us);
+      if (this.transfers && request.generated === 1 && request.output_tokens > 1)
+        request.ready_us = this.transfers.ready(end_us, request.prompt_tokens);
+    }
     this.step = null;
     this.boundary_us = end_us;
     if (this.scheduler.running.length + this.scheduler.waiting.length > 0) this.startStep(end_us);

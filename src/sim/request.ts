@@ -1,4 +1,4 @@
-import { RESOURCE_CLASSES, type ResourceClass } from "../../schemas/report.js";
+import { CLASSES, type VerdictClass } from "../../schemas/report.js";
 
 export interface Arrival {
   readonly id: string;
@@ -12,10 +12,10 @@ export interface Arrival {
   readonly injected: boolean;
 }
 
-/** Microseconds of a request booked on what it waited for. */
-export type Waits = Record<ResourceClass, number>;
+/** Microseconds of a request booked on what it waited for; `indeterminate`: on none of the five resources. */
+export type Waits = Record<VerdictClass, number>;
 
-export const noWaits = (): Waits => Object.fromEntries(RESOURCE_CLASSES.map((c) => [c, 0])) as Waits;
+export const noWaits = (): Waits => Object.fromEntries(CLASSES.map((c) => [c, 0])) as Waits;
 
 /** One request's timeline, µs since the start of the simulation; NaN = not yet. */
 export interface SimRequest extends Arrival {
@@ -37,6 +37,8 @@ export interface SimRequest extends Arrival {
   computed: number;
   generated: number;
   blocks: number;
+  /** When the KV that another instance computed is there; 0 = no transfer. */
+  ready_us: number;
 }
 
 export const newRequest = (arrival: Arrival): SimRequest => ({
@@ -54,10 +56,11 @@ export const newRequest = (arrival: Arrival): SimRequest => ({
   computed: arrival.cached_tokens,
   generated: 0,
   blocks: 0,
+  ready_us: 0,
 });
 
 /** Books `us` of waiting; time before the first token also counts into TTFT. */
-export function book(request: SimRequest, cls: ResourceClass, us: number): void {
+export function book(request: SimRequest, cls: VerdictClass, us: number): void {
   request.waits[cls] += us;
   if (request.generated === 0) request.first_waits[cls] += us;
 }

@@ -1,4 +1,4 @@
-import type { ResourceClass } from "../../schemas/report.js";
+import type { VerdictClass } from "../../schemas/report.js";
 import { GPUS, type GpuName, MODELS, type ModelName } from "./hardware.js";
 
 export interface ServerOptions {
@@ -11,6 +11,14 @@ export interface ServerOptions {
   readonly max_num_seqs: number;
   readonly max_batched_tokens: number;
   readonly chunked_prefill: boolean;
+  /** The ranks sit on two nodes, joined by a 400 Gb/s fabric. */
+  readonly fabric?: true;
+  /** Prompts are computed by another instance; their KV comes over a NIC of this speed before decoding begins, bytes/s. */
+  readonly pd_nic_bytes_per_s?: number;
+  /** Finished contexts stay in the pool while it is not needed otherwise: usage always reads full. */
+  readonly kv_tier?: true;
+  /** A second data-parallel rank on the next GPU: each step waits for both (mixture of experts). */
+  readonly dp_peer?: true;
 }
 
 export interface Workload {
@@ -19,6 +27,11 @@ export interface Workload {
   readonly prompt_sigma: number;
   readonly output_median: number;
   readonly output_sigma: number;
+  /** Share of every prompt that the prefix cache holds. */
+  readonly cached_share?: number;
+  /** The rate changes linearly to this one at `ramp_s`. */
+  readonly rate_end_per_s?: number;
+  readonly ramp_s?: number;
 }
 
 /**
@@ -36,6 +49,24 @@ export interface Workload {
  * | cpu_throttle | share of each CFS period in which the container runs |
  * | link_degraded | share of the link bandwidth that is left |
  * | straggler | milliseconds that one rank is late, each step |
+ * | power_cap | SM clock that the cap leaves, share |
+ * | gpu_cotenant | share of the GPU's time that another tenant's kernels take |
+ * | batch_growth | sequences of short context that decode along, more and more of them |
+ * | kv_sessions | sessions of `prompt_tokens` cached context that decode along and hold the pool |
+ * | long_outputs | multiple of the arrival rate, of requests with outputs of 1,500 tokens |
+ * | prefix_thrash | share of the cached prompt tokens that still hit |
+ * | agent_burst | requests per second with a `prompt_tokens` prompt that is nearly all cached |
+ * | launch | factor on the CPU work before each step's kernels |
+ * | topology_fallback | share of the PCIe bandwidth over which all-reduces run instead of NVLink |
+ * | fabric_congestion | share of the fabric's bandwidth that is left |
+ * | pd_transfer | share of the NIC's bandwidth that is left for KV transfer |
+ * | hot_expert | milliseconds that one rank computes longer, each step |
+ * | remote_prefill | tokens of one prompt on the other data-parallel rank; `rate_per_s` of them arrive |
+ * | admission_limit | multiple of the arrival rate, against a small `max_num_seqs` |
+ * | pause | all of the server's processes stand still (collection, lock); magnitude 1 |
+ * | restart | the server starts anew and loads its weights; magnitude 1 |
+ * | warm_up | milliseconds that each step takes longer (graph capture) |
+ * | client_network | share of the clients whose answers are held back on the way |
  */
 export const FAULTS = {
   arrival_burst: { class: "compute", cause: "burst-saturation" },
@@ -48,7 +79,25 @@ export const FAULTS = {
   cpu_throttle: { class: "cpu_tokenization", cause: "cgroup-quota" },
   link_degraded: { class: "communication", cause: "link-saturated" },
   straggler: { class: "communication", cause: "straggler" },
-} as const satisfies Record<string, { class: ResourceClass; cause: string }>;
+  power_cap: { class: "compute", cause: "power-cap" },
+  gpu_cotenant: { class: "indeterminate", cause: "shared-gpu" },
+  batch_growth: { class: "bandwidth", cause: "batch-growth" },
+  kv_sessions: { class: "kv_cache", cause: "admission-blocked" },
+  long_outputs: { class: "kv_cache", cause: "preemption-storm" },
+  prefix_thrash: { class: "kv_cache", cause: "prefix-thrash" },
+  agent_burst: { class: "cpu_tokenization", cause: "tokenize" },
+  launch: { class: "cpu_tokenization", cause: "launch" },
+  topology_fallback: { class: "communication", cause: "topology-fallback" },
+  fabric_congestion: { class: "communication", cause: "fabric-congestion" },
+  pd_transfer: { class: "communication", cause: "pd-kv-transfer" },
+  hot_expert: { class: "communication", cause: "straggler" },
+  remote_prefill: { class: "compute", cause: "prefill-interference-remote-rank" },
+  admission_limit: { class: "indeterminate", cause: "admission-limit" },
+  pause: { class: "indeterminate", cause: "pause" },
+  restart: { class: "indeterminate", cause: "restart-or-load" },
+  warm_up: { class: "indeterminate", cause: "warm-up" },
+  client_network: { class: "indeterminate", cause: "client-network" },
+} as const satisfies Record<string, { class: VerdictClass; cause: string }>;
 export type FaultKind = keyof typeof FAULTS;
 
 /** Times in µs since the start of the simulation. */
@@ -57,10 +106,12 @@ export interface Fault {
   readonly start_us: number;
   readonly end_us: number;
   readonly magnitude: number;
-  /** One rank only (thermal, straggler); absent = all, for straggler the last. */
+  /** One rank only (thermal, power_cap, straggler, hot_expert); absent = all, for straggler and hot_expert the last. */
   readonly rank?: number;
-  /** Injected requests per second (long_prompts). */
+  /** Injected requests per second (long_prompts, remote_prefill). */
   readonly rate_per_s?: number;
+  /** Prompt of an injected request (kv_sessions, agent_burst). */
+  readonly prompt_tokens?: number;
 }
 
 export interface Scenario {

@@ -45,7 +45,8 @@ export class Scheduler {
     return true;
   }
 
-  private preempt(): void {
+  /** The youngest running request loses its KV and waits again. */
+  preempt(): void {
     const victim = this.running.pop()!;
     this.kv.release(victim);
     victim.computed = 0;
@@ -72,6 +73,7 @@ export class Scheduler {
     const wholePrompts = !this.server.chunked_prefill;
     for (let i = 0; i < this.running.length && budget > 0; i++) {
       const request = this.running[i]!;
+      if (request.ready_us > at_us) continue;
       if (Scheduler.needsPrefill(request)) {
         const prefill = Math.min(budget, Scheduler.target(request) - request.computed);
         parts.push({ request, prefill });
@@ -143,7 +145,9 @@ export class Scheduler {
   /** Books a step's time on everything that runs or waits. `shares` are the step's parts, summing to 1. */
   book(plan: StepPlan, elapsed_us: number, shares: Readonly<Record<string, number>>): void {
     for (const request of this.running) {
-      if (request.generated > 0 && Scheduler.needsPrefill(request)) book(request, "kv_cache", elapsed_us);
+      if (request.ready_us > 0 && request.generated === 1 && !plan.parts.some((p) => p.request === request))
+        book(request, "communication", elapsed_us);
+      else if (request.generated > 0 && Scheduler.needsPrefill(request)) book(request, "kv_cache", elapsed_us);
       else for (const cls in shares) book(request, cls as "compute", elapsed_us * shares[cls]!);
     }
     for (const request of this.waiting) {

@@ -1,5 +1,6 @@
-import { RESOURCE_CLASSES, type ResourceClass } from "../../schemas/report.js";
+import { CLASSES, type VerdictClass } from "../../schemas/report.js";
 import { InferenceNode } from "./inference-node.js";
+import type { Physics } from "./physics.js";
 import type { SimRequest, Waits } from "./request.js";
 import { FAULTS, type Fault, type Scenario } from "./scenario.js";
 
@@ -8,8 +9,8 @@ export interface RequestTruth {
   readonly request_id: string;
   /** True: TTFT or E2E rose by at least 100 ms and half of the undisturbed value. False: undisturbed and not slow by itself. Null: in between. */
   readonly spike: boolean | null;
-  readonly ttft: readonly ResourceClass[] | null;
-  readonly e2e: readonly ResourceClass[] | null;
+  readonly ttft: readonly VerdictClass[] | null;
+  readonly e2e: readonly VerdictClass[] | null;
   readonly ttft_excess_ms: number;
   readonly e2e_excess_ms: number;
   /** The fault that acted on it: index into the scenario's faults; null = none. */
@@ -29,11 +30,11 @@ interface Latencies {
 const latencies = (r: SimRequest): Latencies => ({ ttft: r.emit_us[0]! - r.at_us, e2e: r.end_us - r.at_us });
 
 /** The class that the excess was mostly spent on; null without a majority. */
-function majority(now: Waits, before: Waits): ResourceClass | null {
-  let best: ResourceClass | null = null;
+function majority(now: Waits, before: Waits): VerdictClass | null {
+  let best: VerdictClass | null = null;
   let most = 0;
   let sum = 0;
-  for (const cls of RESOURCE_CLASSES) {
+  for (const cls of CLASSES) {
     const more = Math.max(0, now[cls] - before[cls]);
     sum += more;
     if (more > most) [best, most] = [cls, more];
@@ -77,7 +78,7 @@ export function judge(run: InferenceNode, undisturbed: InferenceNode): RequestTr
       excess.e2e < Math.max(CALM_US, CALM_RATIO * then.e2e) &&
       now.ttft < usual.ttft * 2 + MIN_EXCESS_US &&
       now.e2e < usual.perToken * request.output_tokens * 1.4 + MIN_EXCESS_US;
-    const classes = (on: boolean, a: Waits, b: Waits): ResourceClass[] | null => {
+    const classes = (on: boolean, a: Waits, b: Waits): VerdictClass[] | null => {
       const main = on && fault !== null ? majority(a, b) : null;
       if (main === null) return null;
       const own = FAULTS[run.faults[fault!]!.kind].class;
@@ -96,8 +97,8 @@ export function judge(run: InferenceNode, undisturbed: InferenceNode): RequestTr
 }
 
 /** The same arrivals without any fault, run until everything is answered. */
-export function undisturbedRun(scenario: Scenario, end_us: number, drain_us = 120e6): InferenceNode {
-  const node = new InferenceNode({ ...scenario, faults: [] });
+export function undisturbedRun(scenario: Scenario, end_us: number, drain_us = 120e6, physics?: Physics): InferenceNode {
+  const node = new InferenceNode({ ...scenario, faults: [] }, physics);
   node.advance(end_us + drain_us, end_us);
   return node;
 }
