@@ -1,5 +1,5 @@
 /** Clamp to [lo, hi]. NaN stays NaN. */
-export const clamp = (x: number, lo: number, hi: number): number => (x < lo ? lo : x > hi ? hi : x);
+export const clamp = (x: number, lo: number, hi: number): number => (Number.isNaN(x) ? x : Math.min(hi, Math.max(lo, x)));
 
 /** 0 at `lo`, 1 at `hi`, linear between; `lo > hi` makes a falling ramp. NaN stays NaN. */
 export const ramp = (x: number, lo: number, hi: number): number => {

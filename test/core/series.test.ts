@@ -4,7 +4,7 @@ import type { Track } from "../../schemas/index.js";
 import { asOf, levelSeries, rateSeries, ratioSeries } from "../../src/core/interval-series.js";
 import { measureRefresh } from "../../src/core/refresh.js";
 import { integralOver, meanOver, stepFunction, sumOfBoxes, valueAt } from "../../src/core/step-function.js";
-import { prefixSums, weightedMean, windowMean } from "../../src/core/window-mean.js";
+import { prefixSums, weightedMean, windowMean, windowMeans } from "../../src/core/window-mean.js";
 
 const S = 1_000_000;
 
@@ -151,9 +151,30 @@ describe("window means", () => {
         expect(got.mean).toBeCloseTo(sum / covered, 6);
         expect(got.coverage).toBeCloseTo(covered / length, 9);
         expect(got.dilution).toBeCloseTo(covered / total, 9);
+        expect(windowMeans([prefixSums(s)], [at], [at + length])[0]![0]).toBeCloseTo(sum / covered, 6);
         expect(weighted.mean).toBeCloseTo(sum / covered, 6);
         expect(weighted.readings).toBe(touched.size);
       }),
+    );
+  });
+
+  it("in bulk are the same as one by one, in any order", () => {
+    fc.assert(
+      fc.property(
+        readings,
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 70 }), fc.integer({ min: 0, max: 30 })), { maxLength: 12 }),
+        (list, windows) => {
+          const sums = prefixSums(build(list));
+          const from = windows.map((w) => w[0]);
+          const to = windows.map((w) => w[0] + w[1]);
+          const means = windowMeans([sums, sums], from, to)[1]!;
+          windows.forEach((_, i) => {
+            const one = windowMean(sums, from[i]!, to[i]!).mean;
+            if (Number.isNaN(one)) expect(means[i]).toBeNaN();
+            else expect(means[i]).toBeCloseTo(one, 9);
+          });
+        },
+      ),
     );
   });
 
