@@ -36,7 +36,25 @@ export interface Conditions {
 /** What PCIe reaches between two GPUs without peer access, bytes/s. */
 const PCIE_BYTES_PER_S = 20e9;
 
+const isActive = (fault: Fault, at_us: number): boolean => at_us >= fault.start_us && at_us < fault.end_us;
+
+/** What was found last for a list of faults: conditions change only when a fault begins or ends, and are asked for several times a step. */
+const latest = new WeakMap<readonly Fault[], { readonly tp: number; readonly active: readonly Fault[]; readonly conditions: Conditions }>();
+
 export function conditionsAt(faults: readonly Fault[], server: ServerOptions, at_us: number): Conditions {
+  const known = latest.get(faults);
+  if (known?.tp === server.tp) {
+    let same = 0;
+    for (const fault of faults) if (isActive(fault, at_us)) same = fault === known.active[same] ? same + 1 : Number.NaN;
+    if (same === known.active.length) return known.conditions;
+  }
+  const active = faults.filter((fault) => isActive(fault, at_us));
+  const conditions = conditionsOf(active, server);
+  latest.set(faults, { tp: server.tp, active, conditions });
+  return conditions;
+}
+
+function conditionsOf(faults: readonly Fault[], server: ServerOptions): Conditions {
   const clock = new Array<number>(server.tp).fill(1);
   const late_us = new Array<number>(server.tp).fill(0);
   let stolen_dram = 0;
@@ -53,7 +71,6 @@ export function conditionsAt(faults: readonly Fault[], server: ServerOptions, at
   let hit_share = 1;
   let nic_share = 1;
   for (const fault of faults) {
-    if (at_us < fault.start_us || at_us >= fault.end_us) continue;
     if (fault.kind === "thermal" || fault.kind === "power_cap") {
       capped ||= fault.kind === "power_cap";
       for (let rank = 0; rank < server.tp; rank++) if (fault.rank === undefined || fault.rank === rank) clock[rank] = fault.magnitude;

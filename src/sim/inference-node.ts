@@ -1,4 +1,4 @@
-import type { VerdictClass } from "../../schemas/report.js";
+import { RESOURCE_CLASSES, type VerdictClass } from "../../schemas/report.js";
 import { Arrivals } from "./arrivals.js";
 import { type Conditions, conditionsAt, cpuEnd, pauseEnd } from "./conditions.js";
 import { FrontEnd } from "./front-end.js";
@@ -170,9 +170,8 @@ export class InferenceNode {
     const gpu_us = cost.gpu_us * this.physics.stepNoise(this.random);
     const end_us = launched + gpu_us + after.capture_us + this.remoteUs(launched, gpu_us);
     const total = end_us - at_us;
-    const shares: Partial<Record<VerdictClass, number>> = Object.fromEntries(
-      Object.entries(cost.parts).map(([cls, us]) => [cls, (us * (gpu_us / cost.gpu_us)) / total]),
-    );
+    const shares: Partial<Record<VerdictClass, number>> = {};
+    for (const cls of RESOURCE_CLASSES) shares[cls] = (cost.parts[cls] * (gpu_us / cost.gpu_us)) / total;
     shares.cpu_tokenization! += (launched - at_us) / total;
     if (after.capture_us > 0) shares.indeterminate = after.capture_us / total;
     shares.compute! += (end_us - launched - gpu_us - after.capture_us) / total;
