@@ -57,7 +57,7 @@ export const nvidiaSmiNvlink = defineCollector({
   name: "nvidia-smi-nvlink",
   kinds: ["gpu", "link"],
   mode: "poll",
-  default_interval_ms: 2000,
+  default_interval_ms: 5000,
   default_timeout_ms: 10_000,
   window_ms: null,
   lag_ms: 0,
