@@ -68,6 +68,12 @@ describe("confounders", () => {
     expect([e.class, e.cause, e.driver]).toEqual(["compute", "thermal", "degradation"]);
   });
 
+  it("a clock held down by the power cap is named so", () => {
+    const fault = CLEAR.compute!.faults![0]!;
+    const e = main({ faults: [{ ...fault, levels: { ...fault.levels, sm_clock_mhz: 1300, clocks_event_mask: 0x4 } }] });
+    expect([e.class, e.cause]).toEqual(["compute", "power-cap"]);
+  });
+
   it("without server metrics a queue is withheld or capped, never a confident wrong answer", () => {
     const e = main({ ...CLEAR.kv_cache, without: /^server/ });
     expect(e.class).toBe("indeterminate");

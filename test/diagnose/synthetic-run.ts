@@ -172,6 +172,7 @@ export const syntheticRun = (options: RunOptions = {}): DiagnosisInput => {
           const fault = o.faults?.find((f) => at >= f.from && at < f.to + (f.ttft_ms ?? 0) / 1000);
           value += (fault?.levels?.[column] ?? level) / 10;
         }
+        if (column.endsWith("_mask")) return Math.round(value);
         if (column.endsWith("_total")) {
           total += value * (t - last);
           last = t;

@@ -3,7 +3,7 @@ import { allStopped, clientSide, restart, sharedGpu } from "./event-facts.js";
 import { cgroupThrottle, cpuGrowth, cpuPegged, cpuSteal, ioPressure, psi, runWait } from "./host-facts.js";
 import { congestion, linkDowngraded, linkHigh, rankImbalance } from "./link-facts.js";
 import { busyUnproductive, dramHigh, gpuIdleGrowth, smIdle, tensorHigh } from "./pipe-facts.js";
-import { powerHigh, throttle } from "./power-facts.js";
+import { powerCap, powerHigh, throttle } from "./power-facts.js";
 import { admissionLimit, hitDrop, kvFull, kvHeadBlocked, preempt, slowFrontEnd, waitKvFull, waitKvLow } from "./server-facts.js";
 import { decodeSaturated, memoryUtilHigh, smiIdle, smiPrefill, smiSpin } from "./smi-facts.js";
 import { catchUp, stallSync, victimsOnly } from "./stall-facts.js";
@@ -18,6 +18,7 @@ export const FACTS: Readonly<Record<string, Fact>> = {
   busy_unproductive: busyUnproductive,
   power_hi: powerHigh,
   throttle,
+  power_cap: powerCap,
   prefill_surge: prefillSurge,
   arrival_surge: arrivalSurge,
   batch_surge: batchSurge,

@@ -81,3 +81,12 @@ export const throttle: Fact = (ctx, row) => {
   const strength = Math.max(byHeat, byPower) * felt;
   return factOf(row.name, slowest, strength, { value: depth, expected: 0, contrast: Number.NaN, dose: strength > 0 ? depth : Number.NaN });
 };
+
+/** Whether the power cap, and not heat, holds the clocks down: names the cause, gives no weight. */
+export const powerCap: Fact = (ctx, row) => {
+  const power = reasonShare(ctx, POWER_REASON);
+  const thermal = reasonShare(ctx, THERMAL_REASONS);
+  const r = readGpus(ctx, "clocks_event_mask", { width: 1 });
+  if (r === null || Number.isNaN(power)) return null;
+  return factOf(row.name, r, ramp(power - thermal, ...rampOf(row, "share")), { value: power, expected: 0, contrast: Number.NaN });
+};
