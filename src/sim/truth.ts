@@ -27,7 +27,19 @@ interface Latencies {
   readonly e2e: number;
 }
 
-const latencies = (r: SimRequest): Latencies => ({ ttft: r.emit_us[0]! - r.at_us, e2e: r.end_us - r.at_us });
+/** When each token of a request was seen. */
+type Seen = (request: SimRequest) => readonly number[];
+
+const latencies = (r: SimRequest, seen: Seen): Latencies => {
+  const emits = seen(r);
+  return { ttft: emits[0]! - r.at_us, e2e: Math.max(r.end_us, emits[emits.length - 1]!) - r.at_us };
+};
+
+const asSent: Seen = (r) => r.emit_us;
+
+/** Waits with what passed between the server's end and the one who saw it: nothing of the node. */
+const withDelivery = (waits: Waits, late_us: number): Waits =>
+  late_us > 0 ? { ...waits, indeterminate: waits.indeterminate + late_us } : waits;
 
 /** The class that the excess was mostly spent on; null without a majority. */
 function majority(now: Waits, before: Waits): VerdictClass | null {
@@ -53,21 +65,23 @@ const median = (values: number[]): number => values.sort((a, b) => a - b)[values
 
 /**
  * Compares a run with the same arrivals without its faults. Only requests of the workload that finished in both are judged.
- * Both nodes must have been advanced until their requests were done.
+ * Both nodes must have been advanced until their requests were done. `seen` gives the token times of the one who judges: the client's
+ * where the way to it is part of the story.
  */
-export function judge(run: InferenceNode, undisturbed: InferenceNode): RequestTruth[] {
+export function judge(run: InferenceNode, undisturbed: InferenceNode, seen: Seen = asSent): RequestTruth[] {
   const before = new Map(undisturbed.requests.map((r) => [r.id, r]));
   const done = run.requests.filter(
     (r) => !r.injected && r.end_us > 0 && r.emit_us.length > 0 && (before.get(r.id)?.emit_us.length ?? 0) > 0,
   );
   const usual = {
-    ttft: median(done.map((r) => latencies(before.get(r.id)!).ttft)),
-    perToken: median(done.map((r) => latencies(before.get(r.id)!).e2e / r.output_tokens)),
+    ttft: median(done.map((r) => latencies(before.get(r.id)!, asSent).ttft)),
+    perToken: median(done.map((r) => latencies(before.get(r.id)!, asSent).e2e / r.output_tokens)),
   };
   return done.map((request) => {
     const twin = before.get(request.id)!;
-    const now = latencies(request);
-    const then = latencies(twin);
+    const now = latencies(request, seen);
+    const then = latencies(twin, asSent);
+    const late = { ttft: now.ttft - latencies(request, asSent).ttft, e2e: now.e2e - latencies(request, asSent).e2e };
     const excess = { ttft: now.ttft - then.ttft, e2e: now.e2e - then.e2e };
     const rose = (us: number, base: number): boolean => us >= MIN_EXCESS_US && us >= MIN_RATIO * base;
     const fault = faultOf(request, run.faults);
@@ -87,8 +101,8 @@ export function judge(run: InferenceNode, undisturbed: InferenceNode): RequestTr
     return {
       request_id: request.id,
       spike: spike ? true : calm ? false : null,
-      ttft: classes(spiked.ttft, request.first_waits, twin.first_waits),
-      e2e: classes(spiked.e2e, request.waits, twin.waits),
+      ttft: classes(spiked.ttft, withDelivery(request.first_waits, late.ttft), twin.first_waits),
+      e2e: classes(spiked.e2e, withDelivery(request.waits, late.e2e), twin.waits),
       ttft_excess_ms: excess.ttft / 1000,
       e2e_excess_ms: excess.e2e / 1000,
       fault: spike ? fault : null,
