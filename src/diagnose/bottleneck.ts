@@ -5,7 +5,7 @@ import { rounded } from "./evidence.js";
 import { splitPending } from "./gauge-split.js";
 import { runningSteps } from "./group-context.js";
 import type { Incident } from "./incidents.js";
-import type { PhaseShares } from "./phases.js";
+import type { PhaseShares } from "./phase-shares.js";
 import { score } from "./scoring.js";
 
 /** The whole run of one server as if it were one incident: every request's time counts, spike or not. */

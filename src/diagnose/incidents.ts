@@ -5,7 +5,7 @@ import { type Detection, FLOOR_MS } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
 import { extent, lossCurve, rootWeight } from "./incident-window.js";
 import type { Loss } from "./losses.js";
-import type { PhaseShares } from "./phases.js";
+import type { PhaseShares } from "./phase-shares.js";
 
 /** Slow requests that belong together in time. */
 export interface Incident {

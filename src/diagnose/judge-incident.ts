@@ -9,7 +9,8 @@ import { FACTS } from "./facts/index.js";
 import { splitPending } from "./gauge-split.js";
 import { runningSteps } from "./group-context.js";
 import type { Incident } from "./incidents.js";
-import { attributePhases, type PhaseShares } from "./phases.js";
+import type { PhaseShares } from "./phase-shares.js";
+import { attributePhases } from "./phases.js";
 import { type Score, score } from "./scoring.js";
 import { decide, measureNext, type Verdict } from "./verdict.js";
 

@@ -4,8 +4,7 @@ import type { Detection } from "./detector.js";
 import type { PendingSplit } from "./gauge-split.js";
 import type { GroupRequests } from "./group-requests.js";
 import type { Incident } from "./incidents.js";
-
-export type PhaseShares = Readonly<Partial<Record<Phase, number>>>;
+import type { PhaseShares } from "./phase-shares.js";
 
 /** What is usual for the parts of TTFT that only some observers measure, ms. */
 export interface UsualParts {

@@ -1,7 +1,7 @@
 import { CLASSES, type DecisionTable, type FactRow, type Phase, type VerdictClass } from "../../schemas/index.js";
 import { clamp, ramp, softmax } from "../core/ramp.js";
 import type { FactReading } from "./episode-context.js";
-import type { PhaseShares } from "./phases.js";
+import type { PhaseShares } from "./phase-shares.js";
 
 /** One fact's or cap's nats for every class, after explaining-away. */
 export interface ScoredRow {

@@ -3,7 +3,7 @@ import { asOf, type IntervalSeries } from "../core/interval-series.js";
 import { median } from "../core/quantile.js";
 import { stepFunction } from "../core/step-function.js";
 import type { Incident } from "./incidents.js";
-import type { PhaseShares } from "./phases.js";
+import type { PhaseShares } from "./phase-shares.js";
 import type { ServerGroup } from "./server-groups.js";
 import type { TelemetryView } from "./telemetry-view.js";
 
