@@ -98,8 +98,8 @@ function faultStream(seed: number, index: number, fault: Fault, workload: Worklo
       n >= fault.magnitude
         ? null
         : next(2e6 / fault.magnitude, () => ({
-            prompt_tokens: SESSION_CONTEXT,
-            cached_tokens: SESSION_CONTEXT - 64,
+            prompt_tokens: fault.prompt_tokens ?? SESSION_CONTEXT,
+            cached_tokens: (fault.prompt_tokens ?? SESSION_CONTEXT) - 64,
             output_tokens: tokens((fault.end_us - fault.start_us) / 25_000, 50, 2000),
           })),
   };

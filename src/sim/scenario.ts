@@ -43,7 +43,7 @@ export interface Workload {
  * | long_prompts | tokens of one long prompt; `rate_per_s` of them arrive |
  * | thermal | SM clock that is left, share |
  * | bw_cotenant | share of the DRAM bandwidth that another tenant takes |
- * | context_growth | sessions of 8k cached context that decode along |
+ * | context_growth | sessions of `prompt_tokens` (8k) cached context that decode along |
  * | kv_full | share of the KV pool that parked sessions hold |
  * | cpu_tokenize | factor on the cost of tokenising |
  * | cpu_throttle | share of each CFS period in which the container runs |
@@ -110,7 +110,7 @@ export interface Fault {
   readonly rank?: number;
   /** Injected requests per second (long_prompts, remote_prefill). */
   readonly rate_per_s?: number;
-  /** Prompt of an injected request (kv_sessions, agent_burst). */
+  /** Prompt of an injected request (context_growth, kv_sessions, agent_burst). */
   readonly prompt_tokens?: number;
 }
 
