@@ -6,7 +6,8 @@ from collections import deque
 
 from scheduler import Scheduler, Sequence, Work
 
-PURE_STEPS = 51
+#: Few, so that the median follows a load that changes within a second.
+PURE_STEPS = 15
 
 
 def make_model(simulate):

@@ -12,8 +12,9 @@ template <typename T> T spin(T x, T cycles) {
   return x;
 }
 """
-#: Elements a block of PyTorch's element-wise kernels takes: 128 threads of 4.
-BLOCK_ELEMENTS = 512
+#: PyTorch's element-wise kernels: blocks of 128 threads, each of which takes these one after the other.
+ELEMENTS_PER_THREAD = 4
+BLOCK_ELEMENTS = 128 * ELEMENTS_PER_THREAD
 SPIN_S = 0.01
 
 
@@ -85,13 +86,15 @@ class Loads:
 
     def spin(self, blocks):
         """`blocks` thread blocks that wait without memory traffic. NVRTC where it works, else one-thread kernels on as many streams."""
-        cycles = SPIN_S * torch.cuda.get_device_properties(0).clock_rate * 1e3 if hasattr(torch.cuda.get_device_properties(0), "clock_rate") else SPIN_S * 1.7e9
+        hertz = 1e3 * getattr(torch.cuda.get_device_properties(0), "clock_rate", 1.7e6)
+        cycles = SPIN_S * hertz
         try:
             spin = torch.cuda.jiterator._create_jit_fn(SPIN, cycles=0.0)
             x = torch.zeros(blocks * BLOCK_ELEMENTS, device=self.device, dtype=torch.float64)
             spin(x, cycles=1.0)
             torch.cuda.synchronize()
-            return Load(lambda: spin(x, cycles=cycles / 4), how=f"jiterator (NVRTC), {blocks} blocks of 128 threads")
+            how = f"jiterator (NVRTC), {x.numel()} elements: {blocks} blocks of 128 threads"
+            return Load(lambda: spin(x, cycles=cycles / ELEMENTS_PER_THREAD), 1, "kernels/s", how)
         except Exception as error:
             streams = [torch.cuda.Stream() for _ in range(blocks)]
 
@@ -100,7 +103,8 @@ class Loads:
                     with torch.cuda.stream(stream):
                         torch.cuda._sleep(int(cycles))
 
-            return Load(queue, how=f"torch.cuda._sleep, one thread on each of {blocks} streams (no NVRTC: {type(error).__name__})")
+            how = f"torch.cuda._sleep, one thread on each of {blocks} streams (no NVRTC: {type(error).__name__}: {error})"
+            return Load(queue, 1, "kernels/s", how[:300])
 
     def tiny(self):
         x = torch.zeros(1, device=self.device)

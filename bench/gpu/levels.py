@@ -8,26 +8,26 @@ import argparse
 import json
 import time
 
-GAP_S = 1.2
+GAP_S = 1.0
 #: name, seconds, method of Loads, its arguments, what it stands for
 PLAN = [
     ("idle", 4.0, None, (), "nothing: no CUDA context of ours"),
-    ("resident", 3.0, "resident", (), "weights in memory, no work"),
-    ("gemm", 3.0, "gemm", (), "large matrix products: prefill"),
-    ("stream_1", 3.0, "stream", (1,), "weights read for one token: decode, batch 1"),
-    ("stream_8", 3.0, "stream", (8,), "decode, batch 8"),
-    ("stream_64", 3.0, "stream", (64,), "decode, batch 64"),
-    ("kv_gather", 3.0, "gather", (), "scattered reads of KV blocks"),
-    ("copy", 3.0, "copy", (), "device memory copied to device memory"),
-    ("spin_16", 3.0, "spin", (16,), "16 blocks that wait, as a collective does"),
-    ("spin_32", 3.0, "spin", (32,), "32 blocks that wait"),
-    ("tiny", 3.0, "tiny", (), "kernels shorter than their launch"),
-    ("host_to_device", 3.0, "host_to_device", (), "pinned transfers to the device"),
-    ("device_to_host", 3.0, "host_to_device", (True,), "pinned transfers from the device"),
-    ("starved", 3.0, "starved", (), "host busy between steps"),
+    ("resident", 2.5, "resident", (), "weights in memory, no work"),
+    ("gemm", 2.5, "gemm", (), "large matrix products: prefill"),
+    ("stream_1", 2.5, "stream", (1,), "weights read for one token: decode, batch 1"),
+    ("stream_8", 2.5, "stream", (8,), "decode, batch 8"),
+    ("stream_64", 2.5, "stream", (64,), "decode, batch 64"),
+    ("kv_gather", 2.5, "gather", (), "scattered reads of KV blocks"),
+    ("copy", 2.5, "copy", (), "device memory copied to device memory"),
+    ("spin_16", 2.5, "spin", (16,), "16 blocks that wait, as a collective does"),
+    ("spin_32", 2.5, "spin", (32,), "32 blocks that wait"),
+    ("tiny", 2.5, "tiny", (), "kernels shorter than their launch"),
+    ("host_to_device", 2.5, "host_to_device", (), "pinned transfers to the device"),
+    ("device_to_host", 2.5, "host_to_device", (True,), "pinned transfers from the device"),
+    ("starved", 2.5, "starved", (), "host busy between steps"),
 ]
 #: Longer than the one second over which NVML says it averages: a shorter step would never be seen whole.
-STEPS, STEP_S = 4, 1.6
+STEPS, STEP_S = 3, 1.6
 
 
 def now_us():

@@ -5,15 +5,19 @@ without a fault, so that each request of a fault has an undisturbed twin. A faul
 """
 import random
 
-LEAD_S = 3.5
+LEAD_S = 3.0
 FAULT_S = 15.0
-TAIL_S = 0.5
+TAIL_S = 0.3
 TOKENS_PER_WORD = 2.1
+#: Tokens of context that a session has in the KV pool when it comes back.
+CONTEXT = 24_000
 #: Share of the time that the tape's own prompts keep the server busy.
 PREFILL_SHARE = 0.28
 MAX_RATE = 8.0
-PROMPT_MEDIAN, PROMPT_SIGMA, PROMPT_MAX = 600, 0.6, 2000
-OUTPUT_MEDIAN, OUTPUT_SIGMA, OUTPUT_MAX = 80, 0.5, 300
+#: Many requests of moderate size at a time: a pool that held only a few would never be full, whatever waits for it.
+PROMPT_MEDIAN, PROMPT_SIGMA, PROMPT_MAX = 600, 0.5, 1500
+OUTPUT_MEDIAN, OUTPUT_SIGMA, OUTPUT_MAX = 160, 0.4, 400
+PROMPT_MEAN = 680
 
 #: name, class, cause, how the fault is made
 REGIMES = [
@@ -39,7 +43,7 @@ class Plan:
         self.scale = scale
         self.lead, self.fault, self.tail = LEAD_S * scale, FAULT_S * scale, TAIL_S * scale
         self.prefill = speed["prefill_tokens_per_s"]
-        self.rate = min(MAX_RATE, PREFILL_SHARE * self.prefill / 720)
+        self.rate = min(MAX_RATE, PREFILL_SHARE * self.prefill / PROMPT_MEAN)
         self.pool_tokens = speed["pool_blocks"] * 16
         rng, at, self.tape = random.Random(seed), 0.0, []
         while True:
@@ -69,17 +73,17 @@ class Plan:
     def _extra_arrival_burst(self, rng):
         # Half as much again as prefill can take, for two fifths of the fault: the rest of it drains the queue.
         length, out, at = 0.4 * self.fault, [], 0.0
-        rate = 1.3 * self.prefill / 720
+        rate = 1.3 * self.prefill / PROMPT_MEAN
         while (at := at + rng.expovariate(rate)) < length:
             prompt = between(40, rng.lognormvariate(0, PROMPT_SIGMA) * PROMPT_MEDIAN, PROMPT_MAX)
             out.append(self._request(self.lead + at, prompt, between(8, rng.gauss(30, 8), 60)))
         return out
 
     def _extra_context_growth(self, rng):
-        count = max(2, min(20, int(0.5 * self.pool_tokens / 24_000)))
+        count = max(2, min(20, int(0.5 * self.pool_tokens / CONTEXT)))
         gap = min(0.1, self.fault / 4 / count)
         output = max(20, int(self.fault / 0.03))
-        return [self._request(self.lead + i * gap, 24_000, output, cached=23_990) for i in range(count)]
+        return [self._request(self.lead + i * gap, 20, output, cached=CONTEXT) for i in range(count)]
 
     def kv_limit(self, regime, used_blocks):
         """Blocks of the cut pool: no request of the tape is larger than it, and the tape's usual need is."""

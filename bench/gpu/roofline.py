@@ -4,6 +4,8 @@ import time
 BANDWIDTH = 4.0e12
 FLOPS = 450e12
 LAUNCH_S = 0.0015
+#: The transformer's attention gathers KV blocks before it reads them: read, written, read.
+KV_TRAFFIC = 3
 
 
 class RooflineModel:
@@ -12,7 +14,7 @@ class RooflineModel:
     def __init__(self, layers=16, hidden=8192, ffn=28_672, kv_heads=8, head=128):
         self.weights = layers * (2 * hidden * hidden + 2 * hidden * kv_heads * head + 3 * hidden * ffn)
         self.kv_bytes = layers * 2 * kv_heads * head * 2
-        self.pool_blocks = 25_000
+        self.pool_blocks = 50_000
         # A co-tenant that takes memory bandwidth; 1 = none.
         self.slowdown = 1.0
         self.next_token = 0
@@ -28,7 +30,7 @@ class RooflineModel:
     def seconds(self, work):
         tokens = sum(w.count for w in work)
         context = sum(w.start + w.count for w in work)
-        memory = (2 * self.weights + context * self.kv_bytes) / BANDWIDTH * self.slowdown
+        memory = (2 * self.weights + context * self.kv_bytes * KV_TRAFFIC) / BANDWIDTH * self.slowdown
         return LAUNCH_S + max(memory, 2 * self.weights * tokens / FLOPS)
 
     def step(self, work):

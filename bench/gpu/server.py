@@ -22,6 +22,7 @@ from spans import SpanSender
 from words import Words
 
 MODEL = "whyslow-kit"
+CONTEXT_TOKEN = array("H", [32])
 
 
 class Request:
@@ -74,11 +75,12 @@ class Server:
         received = time.time()
         given = json.loads(body)
         request = Request(headers.get("x-request-id") or str(uuid.uuid4()), received, int(given["max_tokens"]), int(given.get("cached_tokens", 0)))
-        tokens = self.encoder.encode(given["prompt"])
+        # A session that comes back: its context is in the KV pool and its tokens are known, only what is new is tokenized.
+        tokens = CONTEXT_TOKEN * request.cached + array("H", self.encoder.encode(given["prompt"]))
         request.prompt_tokens = len(tokens)
         request.enqueued = time.time()
         self.requests[request.id] = request
-        message = {"kind": "request", "id": request.id, "tokens": array("H", tokens).tobytes(), "max_tokens": request.max_tokens, "cached": request.cached}
+        message = {"kind": "request", "id": request.id, "tokens": tokens.tobytes(), "max_tokens": request.max_tokens, "cached": request.cached}
         self.connection.send({**message, "at": received})
         try:
             await self.stream(request, writer)

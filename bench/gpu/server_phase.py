@@ -10,10 +10,10 @@ from processes import Child
 from regimes import REGIMES, Plan
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-#: Until the client has made its texts and the last requests of the regime before have left the pipes.
-PREPARE_S = 1.0
+#: Until the client has made its texts; 0.6 s more for the many of a run of full length.
+PREPARE_S = 0.4
 DRAIN_S = 10.0
-SPINNERS = 12
+SPINNERS = 8
 #: A fault's requests may be slow for this many of its lengths after it: what it queued has to be worked off.
 RECOVER = 0.6
 #: The simulated node's own faults, so that its telemetry looks like the regime.
@@ -76,7 +76,7 @@ class ServerPhase:
         fault = getattr(self, f"fault_{name}", None)
         tenant = self.tenant() if name == "bw_cotenant" and not self.kit.simulated else None
         requests = self.plan.requests(name)
-        start = time.time() + PREPARE_S
+        start = time.time() + PREPARE_S + 0.6 * min(1.0, self.kit.options.scale)
         self.order(requests, start, 0)
         begin = start + self.plan.lead
         self.watch_until(begin, name)

@@ -12,7 +12,8 @@ HEAD = 128
 VOCABULARY = 32_000
 WIDE = (8192, 28_672)
 NARROW = (4096, 14_336)
-MAX_ROWS = 256
+#: Rows of the block table: requests that were preempted keep theirs.
+MAX_ROWS = 1024
 #: Sequences whose lengths differ by more than this factor are not padded to one length.
 PAD_FACTOR = 2
 
