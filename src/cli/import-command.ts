@@ -3,10 +3,14 @@ import { AppError } from "../../schemas/error-codes.js";
 import { type ImportedFile, type ImportOutcome, importFiles, recogniseFiles } from "../intake/import-files.js";
 import { openStore } from "../store/open-store.js";
 import { type CommandIo, type CommandModule, DB_OPTION, databasePath } from "./command-io.js";
+import { ANCHOR_OPTION, importClock, ZONE_OPTION } from "./import-clock.js";
 
 interface ImportFlags {
   readonly format?: string;
   readonly node?: string;
+  readonly anchor?: string;
+  readonly zone?: string;
+  readonly columns?: string;
   readonly db?: string;
   readonly json?: boolean;
 }
@@ -19,12 +23,16 @@ export const register: CommandModule["register"] = (program: Command, io: Comman
     .argument("<files...>", "files or folders, gzip or plain")
     .option("--format <name>", "the files' format, where it cannot be recognised")
     .option("--node <name>", "the node's name, where the files do not say it")
+    .option(...ANCHOR_OPTION)
+    .option(...ZONE_OPTION)
+    .option("--columns <names>", "columns of a table without a header, in order, separated by commas")
     .option(...DB_OPTION)
     .option("--json", "print the summary as JSON")
     .action((run: string, files: string[], flags: ImportFlags) => importCommand(run, files, flags, io));
 };
 
 async function importCommand(run: string, paths: readonly string[], flags: ImportFlags, io: CommandIo): Promise<void> {
+  const clock = importClock(flags, io.wallUs());
   const files = await recogniseFiles(paths, { format: flags.format ?? null });
   const store = openStore(databasePath(flags.db, io.env), { mode: "write" });
   try {
@@ -33,6 +41,8 @@ async function importCommand(run: string, paths: readonly string[], flags: Impor
       run,
       sink: store.sink,
       node: flags.node ?? "",
+      clock,
+      columns: flags.columns?.split(",").map((name) => name.trim()) ?? null,
       onFile: (path, index, total) => {
         if (io.errIsTerminal) io.err(`\r\u001b[Kreading ${index + 1} of ${total}: ${path}`);
       },
@@ -67,9 +77,12 @@ function summary(run: string, outcome: ImportOutcome) {
 
 function printForPeople(run: string, outcome: ImportOutcome, io: CommandIo): void {
   for (const file of outcome.files) {
-    const rows = [count(file.requests, "request"), count(file.samples, "sample"), count(file.series, "series reading")].filter(
-      (t) => t !== "",
-    );
+    const rows = [
+      count(file.requests, "request"),
+      count(file.samples, "sample"),
+      count(file.series, "series reading"),
+      count(file.marks, "mark"),
+    ].filter((t) => t !== "");
     io.out(`${file.path}: ${file.format}, ${rows.length > 0 ? rows.join(", ") : "nothing that can be used"}\n`);
     for (const text of refusals(file)) io.out(`  ${text}\n`);
     for (const text of file.warnings) io.err(`whyslow: ${file.path}: ${text}\n`);

@@ -4,6 +4,7 @@ import { runForeground } from "../platform/foreground-command.js";
 import { openStore, type Store } from "../store/open-store.js";
 import { formatIso } from "../time/iso-time.js";
 import type { CommandIo } from "./command-io.js";
+import { monotonicZeroUs } from "./import-clock.js";
 
 export interface RunExecOptions {
   readonly id: string;
@@ -30,7 +31,7 @@ export async function runExec(options: RunExecOptions, io: CommandIo): Promise<v
           ? `ended with status ${result.exitCode}`
           : null;
   if (failure) io.err(`whyslow: ${command[0]} ${failure}\n`);
-  const imported = result.startError === null && options.imports.length > 0 ? await importLeft(options) : 0;
+  const imported = result.startError === null && options.imports.length > 0 ? await importLeft(options, io) : 0;
   if (failure) io.exit(1);
   if (options.json) {
     const { exitCode, signal } = result;
@@ -41,12 +42,14 @@ export async function runExec(options: RunExecOptions, io: CommandIo): Promise<v
 }
 
 /** Number of files read. The run keeps its marks: a file that reaches beyond them does not widen it. */
-async function importLeft(options: RunExecOptions): Promise<number> {
+async function importLeft(options: RunExecOptions, io: CommandIo): Promise<number> {
   const files = await recogniseFiles(options.imports, { format: null });
   const store = openStore(options.file, { mode: "write" });
   try {
-    const { files: read } = await importFiles(files, { run: options.id, sink: store.sink });
-    if (read.every((f) => f.requests + f.samples + f.series === 0)) {
+    // What has just run here counted its times from this machine's start.
+    const clock = { anchor: "boot", boot_us: monotonicZeroUs(io.wallUs()) } as const;
+    const { files: read } = await importFiles(files, { run: options.id, sink: store.sink, clock });
+    if (read.every((f) => f.requests + f.samples + f.series + f.marks === 0)) {
       throw new AppError("FILE_FORMAT", `what the command left in ${options.imports.join(", ")} holds nothing that can be used`);
     }
     return read.length;

@@ -2,7 +2,7 @@ import path from "node:path";
 import { AppError } from "../../schemas/error-codes.js";
 import type { Sink } from "../../schemas/sink.js";
 import { createImportSink, type ImportStats } from "./import-sink.js";
-import type { Importer } from "./importers/importer.js";
+import type { ImportClock, Importer } from "./importers/importer.js";
 import { DEFAULT_INPUT_LIMITS, type InputFile, type InputLimits, openInputFile } from "./input-file.js";
 import { expandPaths } from "./input-paths.js";
 import { importerNamed, recogniseFormat } from "./recognise-format.js";
@@ -12,6 +12,9 @@ export interface ImportOptions {
   readonly sink: Sink;
   /** The node's name where files do not name it. */
   readonly node?: string;
+  readonly clock?: Partial<ImportClock>;
+  /** Columns of tables without a header. */
+  readonly columns?: readonly string[] | null;
   /** Told before each file is read. */
   onFile?(path: string, index: number, total: number): void;
 }
@@ -85,7 +88,15 @@ async function importOne(file: InputFile, importer: Importer, options: ImportOpt
   const { sink, stats, end } = createImportSink(options.sink, originOf(file.path));
   const warnings = new Set<string>();
   try {
-    await importer.import(file, { run: options.run, node: options.node ?? "", sink, limits, warn: (text) => warnings.add(text) });
+    await importer.import(file, {
+      run: options.run,
+      node: options.node ?? "",
+      sink,
+      limits,
+      clock: { anchor: null, zone: null, boot_us: Number.NaN, now_us: Infinity, ...options.clock },
+      columns: options.columns ?? null,
+      warn: (text) => warnings.add(text),
+    });
   } finally {
     end();
   }

@@ -6,6 +6,7 @@ export interface ImportStats {
   requests: number;
   samples: number;
   series: number;
+  marks: number;
   /** Refused rows by reason. */
   rejected: Record<string, number>;
   /** Extent of the accepted rows, µs; infinite while there are none. */
@@ -27,7 +28,7 @@ export interface ImportSink {
  */
 export function createImportSink(sink: Sink, origin: string): ImportSink {
   sink.origin?.(origin);
-  const stats: ImportStats = { requests: 0, samples: 0, series: 0, rejected: {}, start_us: Infinity, end_us: -Infinity };
+  const stats: ImportStats = { requests: 0, samples: 0, series: 0, marks: 0, rejected: {}, start_us: Infinity, end_us: -Infinity };
   const refused = new Map<string, { source: SourceSpec; reason: string; count: number }>();
   const cover = (from: number, to: number): void => {
     if (from < stats.start_us) stats.start_us = from;
@@ -36,7 +37,11 @@ export function createImportSink(sink: Sink, origin: string): ImportSink {
   return {
     stats,
     sink: {
-      marks: (batch, run) => sink.marks(batch, run),
+      marks(batch, run) {
+        for (const mark of batch) cover(mark.ts_us, mark.ts_us);
+        stats.marks += batch.length;
+        sink.marks(batch, run);
+      },
       manifest: (run, facts) => sink.manifest(run, facts),
       flush: () => sink.flush(),
       samples(source, batch) {

@@ -50,3 +50,10 @@ function invalid(text: string, why: string): never {
 
 /** The machine's zone as an IANA name. */
 export const localZone = (): string => DateTime.local().zoneName ?? "utc";
+
+/** Offset of the zone from UTC at that instant, minutes: `local = utc + offset`. Null for a zone that there is none of. */
+export function zoneOffsetMinutes(us: number, zone: string): number | null {
+  return IANAZone.isValidZone(zone) ? DateTime.fromMillis(us / 1000, { zone }).offset : null;
+}
+
+export const isZone = (zone: string): boolean => IANAZone.isValidZone(zone);

@@ -1,6 +1,21 @@
 import type { Sink } from "../../../schemas/sink.js";
 import type { InputFile, InputLimits } from "../input-file.js";
 
+/** What the caller knows about the clocks of files that do not tell it themselves. */
+export interface ImportClock {
+  /**
+   * Places files whose times count from an unknown moment. A number: when the first request of the file was sent, µs. `boot`: the
+   * file was written on this machine since its last start. `date`: the file's own date is when its run ended.
+   */
+  readonly anchor: number | "boot" | "date" | null;
+  /** IANA zone of local times; null = nobody said, so this machine's is taken, with a warning. */
+  readonly zone: string | null;
+  /** Wall time at which this machine's monotonic clock was 0, µs. */
+  readonly boot_us: number;
+  /** Wall time now, µs: nothing in a file is later. */
+  readonly now_us: number;
+}
+
 /** Where an importer's rows go, and what the file itself does not say. */
 export interface ImportContext {
   readonly run: string;
@@ -8,6 +23,9 @@ export interface ImportContext {
   readonly node: string;
   readonly sink: Sink;
   readonly limits: InputLimits;
+  readonly clock: ImportClock;
+  /** Names of the columns of a table without a header, in order; null when nobody said. */
+  readonly columns: readonly string[] | null;
   /** Something that the user should know, told once a file; never about single rows, which are counted through the sink. */
   warn(text: string): void;
 }

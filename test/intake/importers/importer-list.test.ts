@@ -7,7 +7,10 @@ import { recogniseFormat } from "../../../src/intake/recognise-format.js";
 import { FIXTURES } from "../run-import.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
-const FOLDERS = ["aiperf", "guidellm", "openmetrics", "otlp"].map((name) => path.join(FIXTURES, name));
+/** Fixtures lie in a folder of the tool's or of the importer's name. */
+const FOLDERS = [...new Set(["aiperf", "guidellm", "openmetrics", "otlp", ...IMPORTERS.map((importer) => importer.name)])]
+  .map((name) => path.join(FIXTURES, name))
+  .filter((folder) => fs.existsSync(folder));
 const fixtures = FOLDERS.flatMap((folder) =>
   fs
     .readdirSync(folder, { recursive: true, encoding: "utf8" })
