@@ -12,6 +12,7 @@ export const ERROR_CODES = {
   FILE_EMPTY: "An input file is empty",
   FILE_FORMAT: "No importer recognises the file",
   FILE_TOO_LARGE: "An input file inflates beyond the limit",
+  FILE_WRITE: "An output file cannot be written",
   TIME_INVALID: "A time or duration cannot be understood",
   TABLE_INVALID: "The decision table cannot be used",
   PORT_IN_USE: "A port is already in use",

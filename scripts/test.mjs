@@ -16,6 +16,7 @@ let failed = 0;
 if (extra.length === 0) {
   const checks = [
     ["types", [bin("typescript", "bin/tsc"), "-p", "tsconfig.json", "--noEmit"]],
+    ["types of the report page", [bin("typescript", "bin/tsc"), "-p", "src/report/page/tsconfig.json"]],
     ["format and lint", [bin("@biomejs/biome", "bin/biome"), "check", "."]],
     ["lint with types", [bin("eslint", "bin/eslint.js"), "."]],
     [

@@ -2,15 +2,20 @@ import fs from "node:fs";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { type DecisionTable, defaultDecisionTable, loadDecisionTable } from "../../schemas/decision-table.js";
+import type { DiagnosisInput } from "../../schemas/diagnosis-input.js";
 import { AppError } from "../../schemas/error-codes.js";
 import { CLASSES, type Report } from "../../schemas/report.js";
+import { diagnose } from "../diagnose/diagnose.js";
+import { writeAtomically } from "../platform/atomic-file.js";
+import { htmlReport } from "../report/html/html-report.js";
+import { loadPageAssets } from "../report/html/page-assets.js";
 import { markdownReport } from "../report/markdown-report.js";
 import { type Paint, plain } from "../report/text-layout.js";
 import { textReport } from "../report/text-report.js";
 import { openStore } from "../store/open-store.js";
 import { type CommandIo, DB_OPTION, databasePath } from "./command-io.js";
 import { type RangeOptions, selectRange } from "./correlate-range.js";
-import { correlate } from "./correlation.js";
+import { readDiagnosisInput } from "./correlation.js";
 import { explainRequest } from "./explain-request.js";
 import { parseSlo } from "./slo-option.js";
 
@@ -18,6 +23,7 @@ interface CorrelateOptions extends RangeOptions {
   readonly db?: string;
   readonly json?: boolean;
   readonly md?: boolean;
+  readonly html?: string;
   readonly slo?: string;
   readonly table?: string;
   readonly server?: string;
@@ -40,6 +46,7 @@ export function register(program: Command, io: CommandIo): void {
     .option("--request <id>", "only the spikes and episodes of one request")
     .option("--json", "the report as JSON, and nothing else, on stdout")
     .option("--md", "at most 15 lines of Markdown for an incident channel")
+    .option("--html <file>", "also write the report as one self-contained page")
     .option("--explain <request>", "why this request was slow")
     .option("--slo <limits>", "latency limits: ttft=500ms,itl=50ms,e2e=10s; a violation is a spike")
     .option("--table <file>", "another decision table (JSON)")
@@ -57,13 +64,19 @@ function correlateCommand(run: string | undefined, options: CorrelateOptions, io
   };
   const table = options.table === undefined ? defaultDecisionTable() : readTable(options.table);
   const store = openStore(databasePath(options.db, io.env), { mode: "read" });
-  let report: Report;
+  let input: DiagnosisInput;
   try {
-    report = correlate(store, query, table);
+    input = readDiagnosisInput(store, query);
   } finally {
     store.close();
   }
+  let report = diagnose(input, table);
   if (options.request !== undefined) report = onlyRequest(report, options.request);
+  if (options.html !== undefined) {
+    const page = htmlReport({ report, requests: input.requests, telemetry: input.telemetry }, loadPageAssets());
+    writeAtomically(options.html, page);
+    io.err(`page written: ${options.html} (${Math.ceil(page.length / 1000)} kB)\n`);
+  }
   const width = io.outIsTerminal ? io.columns : 100;
   if (options.explain !== undefined) io.out(explainRequest(report, options.explain, width));
   else if (options.json) io.out(`${JSON.stringify(report)}\n`);

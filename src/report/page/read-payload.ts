@@ -1,0 +1,10 @@
+import type { PageData } from "../html/page-data.js";
+import { type Unpacked, unpack } from "../html/payload-codec.js";
+
+/** The page's data: base64 of deflated columns. Rejects where the browser cannot inflate. */
+export async function readPayload(): Promise<Unpacked<PageData>> {
+  const text = document.getElementById("page-data")!.textContent!.trim();
+  const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return unpack<PageData>(new Uint8Array(await new Response(inflated).arrayBuffer()));
+}

@@ -1,0 +1,2 @@
+/** Bundled into the page's style sheet. */
+declare module "*.css";
