@@ -17,6 +17,9 @@ const left = (share: number, effect: number): number => 1 / (1 + (1 / share - 1)
 const taken = (share: number, effect: number): number => 1 - left(1 - share, effect);
 const multiple = (times: number, effect: number): number => 1 + (times - 1) * effect;
 
+/** Outputs of injected sessions end about with the fault. */
+const paced = ({ load }: { readonly load: Load }): Partial<Fault> => ({ token_us: 2.2e6 * load.stepSeconds });
+
 /** Every fault that random variations draw from. TP faults force at least two ranks. */
 export const FAULT_PLANS: Readonly<Partial<Record<FaultKind, FaultPlan>>> = {
   arrival_burst: { seconds: [6, 14], magnitude: ({ load, effect }) => multiple(1.8 / load.utilisation, effect) },
@@ -30,11 +33,13 @@ export const FAULT_PLANS: Readonly<Partial<Record<FaultKind, FaultPlan>>> = {
   bw_cotenant: { seconds: [10, 25], magnitude: ({ effect }) => taken(0.72, effect) },
   context_growth: {
     seconds: [15, 30],
+    extra: paced,
     magnitude: ({ server, load, effect }) =>
       Math.max(4, Math.min(load.sessionsThatDouble(8000) * 1.6 * effect, (0.75 * kvBlocks(server) * 16) / 10_000)),
   },
   batch_growth: {
     seconds: [20, 35],
+    extra: paced,
     magnitude: ({ server, load, effect }) =>
       Math.max(20, Math.min(230, load.sessionsThatDouble(1700) * 1.6 * effect, (0.75 * kvBlocks(server) * 16) / 2500)),
   },
@@ -45,13 +50,14 @@ export const FAULT_PLANS: Readonly<Partial<Record<FaultKind, FaultPlan>>> = {
   long_outputs: {
     server: { kv_tokens: 40_000 },
     seconds: [8, 16],
+    extra: paced,
     magnitude: ({ effect }) => multiple(2.2, effect),
   },
   kv_sessions: {
     server: { kv_tokens: 64_000 },
     seconds: [8, 16],
     magnitude: ({ effect }) => Math.max(3, Math.round(4.6 * Math.min(1, 0.8 + 0.2 * effect))),
-    extra: () => ({ prompt_tokens: 12_000 }),
+    extra: (context) => ({ ...paced(context), prompt_tokens: 12_000 }),
   },
   prefix_thrash: {
     workload: { cached_share: 0.9, prompt_median: 6000, prompt_sigma: 0.3 },

@@ -38,7 +38,7 @@ function baseStream(seed: number, workload: Workload, start_us: number): Stream 
 const LONG_OUTPUT = 40;
 const SESSION_CONTEXT = 8000;
 const AGENT_PROMPT = 60_000;
-const AGENT_OUTPUT = 50;
+const AGENT_OUTPUT = 12;
 /** What an agent's turn adds to the context that is cached already. */
 const AGENT_TURN = 300;
 const GROWTH_CONTEXT = 1700;
@@ -70,7 +70,7 @@ function faultStream(seed: number, index: number, fault: Fault, workload: Worklo
       : next(spread_us / fault.magnitude, () => ({
           prompt_tokens: context,
           cached_tokens: context - fresh,
-          output_tokens: tokens((fault.end_us - Math.max(at, fault.start_us)) / TOKEN_US, 50, 2000),
+          output_tokens: tokens((fault.end_us - Math.max(at, fault.start_us)) / (fault.token_us ?? TOKEN_US), 50, 2000),
         }));
   const pulls: Partial<Record<Fault["kind"], () => Arrival | null>> = {
     arrival_burst: burst,
@@ -86,7 +86,7 @@ function faultStream(seed: number, index: number, fault: Fault, workload: Worklo
       next(random.exponential(1e6 / (workload.rate_per_s * (fault.magnitude - 1))), () => ({
         prompt_tokens: tokens(random.lognormal(workload.prompt_median, workload.prompt_sigma), 8, MAX_PROMPT),
         cached_tokens: 0,
-        output_tokens: STORM_OUTPUT,
+        output_tokens: tokens((fault.end_us - fault.start_us) / (fault.token_us ?? 1), 200, STORM_OUTPUT),
       })),
     long_prompts: () =>
       next((1e6 / (fault.rate_per_s ?? 1)) * (0.7 + 0.6 * random.next()), () => ({
@@ -100,7 +100,7 @@ function faultStream(seed: number, index: number, fault: Fault, workload: Worklo
         : next(2e6 / fault.magnitude, () => ({
             prompt_tokens: fault.prompt_tokens ?? SESSION_CONTEXT,
             cached_tokens: (fault.prompt_tokens ?? SESSION_CONTEXT) - 64,
-            output_tokens: tokens((fault.end_us - fault.start_us) / 25_000, 50, 2000),
+            output_tokens: tokens((fault.end_us - fault.start_us) / (fault.token_us ?? TOKEN_US), 50, 2000),
           })),
   };
   const pull = pulls[fault.kind];

@@ -112,6 +112,8 @@ export interface Fault {
   readonly rate_per_s?: number;
   /** Prompt of an injected request (context_growth, kv_sessions, agent_burst). */
   readonly prompt_tokens?: number;
+  /** Time per token by which outputs are sized that shall end with the fault, µs; absent = 25 ms. */
+  readonly token_us?: number;
 }
 
 export interface Scenario {

@@ -1,4 +1,5 @@
 import { CLASSES, type VerdictClass } from "../../schemas/report.js";
+import { conditionsAt } from "./conditions.js";
 import { InferenceNode } from "./inference-node.js";
 import type { Physics } from "./physics.js";
 import type { SimRequest, Waits } from "./request.js";
@@ -54,6 +55,42 @@ function majority(now: Waits, before: Waits): VerdictClass | null {
   return most > 0.5 * sum ? best : null;
 }
 
+/** Naturally slow requests exist in every run: long prompts meet. What is slower than this for its own work is not called undisturbed. */
+const USUAL_RATIO = 1.4;
+const USUAL_TTFT_US = 70_000;
+const USUAL_TOKEN_US = 4000;
+
+function usualOf(done: readonly SimRequest[], node: InferenceNode): { isUsual(request: SimRequest, seen: Latencies): boolean } {
+  const perToken = (r: SimRequest, l: Latencies): number => (l.e2e - l.ttft) / Math.max(1, r.output_tokens - 1);
+  const all = done.map((r) => ({ r, l: latencies(r, asSent) }));
+  const ratio = median(all.map(({ r, l }) => l.ttft / loneTtftUs(node, r)));
+  const e2e = median(all.map(({ r, l }) => l.e2e / r.output_tokens));
+  const token = median(all.map(({ r, l }) => perToken(r, l)));
+  return {
+    isUsual: (r, seen) => {
+      const ttft = ratio * loneTtftUs(node, r);
+      return (
+        seen.ttft < Math.max(USUAL_RATIO * ttft, ttft + USUAL_TTFT_US) &&
+        seen.e2e < USUAL_RATIO * e2e * r.output_tokens + MIN_EXCESS_US &&
+        perToken(r, seen) < USUAL_RATIO * token + USUAL_TOKEN_US
+      );
+    },
+  };
+}
+
+/** Time to the first token of a request that is alone. */
+function loneTtftUs({ scenario: { server }, physics }: InferenceNode, request: SimRequest): number {
+  const fresh = request.prompt_tokens - request.cached_tokens;
+  const work = {
+    decodes: 0,
+    context_tokens: 0,
+    prefill_tokens: fresh,
+    prefill_attention: fresh * request.cached_tokens + (fresh * fresh) / 2,
+  };
+  const { launch_us, gpu_us } = physics.stepCost(server, conditionsAt([], server, 0), work);
+  return physics.front.accept_us + physics.front.tokenize_us_per_token * request.prompt_tokens + launch_us + gpu_us;
+}
+
 /** The last fault that had begun before the request ended: a queue that drains belongs to the fault that filled it. */
 function faultOf(request: SimRequest, faults: readonly Fault[]): number | null {
   let found: number | null = null;
@@ -73,10 +110,10 @@ export function judge(run: InferenceNode, undisturbed: InferenceNode, seen: Seen
   const done = run.requests.filter(
     (r) => !r.injected && r.end_us > 0 && r.emit_us.length > 0 && (before.get(r.id)?.emit_us.length ?? 0) > 0,
   );
-  const usual = {
-    ttft: median(done.map((r) => latencies(before.get(r.id)!, asSent).ttft)),
-    perToken: median(done.map((r) => latencies(before.get(r.id)!, asSent).e2e / r.output_tokens)),
-  };
+  const usual = usualOf(
+    done.map((r) => before.get(r.id)!),
+    undisturbed,
+  );
   return done.map((request) => {
     const twin = before.get(request.id)!;
     const now = latencies(request, seen);
@@ -90,8 +127,7 @@ export function judge(run: InferenceNode, undisturbed: InferenceNode, seen: Seen
     const calm =
       excess.ttft < Math.max(CALM_US, CALM_RATIO * then.ttft) &&
       excess.e2e < Math.max(CALM_US, CALM_RATIO * then.e2e) &&
-      now.ttft < usual.ttft * 2 + MIN_EXCESS_US &&
-      now.e2e < usual.perToken * request.output_tokens * 1.4 + MIN_EXCESS_US;
+      usual.isUsual(request, now);
     const classes = (on: boolean, a: Waits, b: Waits): VerdictClass[] | null => {
       const main = on && fault !== null ? majority(a, b) : null;
       if (main === null) return null;
