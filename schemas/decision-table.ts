@@ -28,6 +28,12 @@ const factSchema = z.strictObject({
   text: z.string().min(1),
   /** What to switch on so that this fact can speak. */
   measure: z.string().min(1),
+  /** Inputs that carry it, `KIND.COLUMN` or `request.FIELD`: one of these sets, whole. */
+  needs: z.array(z.array(z.string().regex(/^(gpu|host|process|link|server|request)\.[a-z0-9_]+$/)).min(1)).min(1),
+  /** It stands in for this fact: not missed where that one has its inputs. */
+  unless: z.string().min(1).optional(),
+  /** Only where this input is there is it missed at all: one GPU has no ranks to compare. */
+  only_with: z.string().min(1).optional(),
 });
 
 const causeSchema = z.strictObject({
@@ -103,6 +109,9 @@ export const decisionTableSchema = z
     const known = (name: string, path: (string | number)[]) => {
       if (!names.has(name)) ctx.addIssue({ code: "custom", path, message: `no fact is called "${name}"` });
     };
+    table.facts.forEach((f, i) => {
+      if (f.unless !== undefined) known(f.unless, ["facts", i, "unless"]);
+    });
     table.causes.forEach((c, i) => {
       c.requires.forEach((r, j) => {
         known(r.fact, ["causes", i, "requires", j, "fact"]);

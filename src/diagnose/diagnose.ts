@@ -11,7 +11,8 @@ import { valueAt } from "../core/step-function.js";
 import { formatIso } from "../time/iso-time.js";
 import { bottleneckOf, wholeRun } from "./bottleneck.js";
 import { canonicalTelemetry } from "./canonical-telemetry.js";
-import type { FactReading, GroupContext } from "./episode-context.js";
+import { carriedInputs, missingFacts } from "./carried-inputs.js";
+import type { GroupContext } from "./episode-context.js";
 import { groupContext } from "./group-context.js";
 import { growIncidents } from "./grow-incidents.js";
 import { disturbedTime, findIncidents, type Incident } from "./incidents.js";
@@ -47,11 +48,6 @@ const firstTime = (input: DiagnosisInput): number => {
 
 const time = (us: number): string | null => (Number.isFinite(us) ? formatIso(Math.round(us)) : null);
 
-const missingFacts = (table: DecisionTable, readings: readonly FactReading[]): string[] => {
-  const there = new Set(readings.map((r) => r.fact));
-  return table.facts.filter((row) => !there.has(row.name)).map((row) => row.name);
-};
-
 /** All incidents of one server, those that only telemetry shows included. */
 const incidentsOf = (ctx: GroupContext): Incident[] => {
   const byRequests = findIncidents(ctx.q, ctx.detection, findLosses(ctx.q, ctx.all, ctx.detection));
@@ -80,11 +76,12 @@ export const diagnose = (given: DiagnosisInput, table: DecisionTable): Report =>
       GUARD_US,
     ),
   );
+  const missing = missingFacts(table, carriedInputs(input));
   const episodes: Episode[] = [];
   const spikes: Spike[] = [];
   for (const { ctx, incidents } of found) {
     for (const incident of incidents) {
-      const { episode } = judgeIncident(ctx, incident);
+      const { episode } = judgeIncident(ctx, incident, missing);
       episodes.push(episode);
       for (const spike of spikeRows(incident, episode, ctx.q, ctx.all, ctx.detection)) spikes.push(spike);
     }
@@ -119,10 +116,7 @@ export const diagnose = (given: DiagnosisInput, table: DecisionTable): Report =>
       sources: sourceRows(given, view, input.requests.n > 0 ? input.requests.sent_us[0]! : first, last),
       clock: { offset_ms: input.clock.offset_ms, uncertainty_ms: input.clock.uncertainty_ms, method: input.clock.method },
       warnings: runWarnings(input, contexts, view),
-      missing: missingFacts(
-        table,
-        runs.flatMap((r) => r.readings),
-      ),
+      missing: missing.map((row) => row.name),
       joined: input.clock.joined,
     },
     summary: { ...latencySummary(input.requests), spikes: { total: spikes.length, by_class: byClass }, bottleneck: bottleneckOf(runs) },

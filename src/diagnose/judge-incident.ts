@@ -1,4 +1,4 @@
-import type { Episode } from "../../schemas/index.js";
+import type { Episode, FactRow } from "../../schemas/index.js";
 import { contentId } from "../core/content-id.js";
 import { formatIso } from "../time/iso-time.js";
 import { causedBy } from "./caused-by.js";
@@ -49,7 +49,7 @@ const separator = (ctx: EpisodeContext, a: string, b: string): string =>
   "more telemetry of the window";
 
 /** Judges one incident: what it rests on, what it is, what to do. */
-export const judgeIncident = (group: GroupContext, incident: Incident): { episode: Episode; score: Score } => {
+export const judgeIncident = (group: GroupContext, incident: Incident, missing: readonly FactRow[]): { episode: Episode; score: Score } => {
   const ctx = episodeContext(group, incident);
   const { table } = ctx;
   const readings = readFacts(ctx);
@@ -69,7 +69,6 @@ export const judgeIncident = (group: GroupContext, incident: Incident): { episod
       }
     : decided;
   const { rows, prior_nats, score_nats } = evidenceRows(ctx, scored, verdict.leading);
-  const there = new Set(readings.map((r) => r.fact));
   const start = formatIso(Math.round(incident.from));
   const ids = incident.rows.slice(0, 3).map((r) => group.all.request_id[group.q.row[r]!]!);
   const runner = verdict.runnerUp;
@@ -95,7 +94,7 @@ export const judgeIncident = (group: GroupContext, incident: Incident): { episod
           },
     phases: roundedShares(ctx.phases),
     evidence: rows,
-    missing: table.facts.filter((f) => !there.has(f.name) && Object.keys(f.weights).length > 0).map((f) => f.name),
+    missing: missing.map((row) => row.name),
     kind: verdict.kind,
     reason: verdict.reason,
     basis: incident.given?.basis ?? "requests",
@@ -106,7 +105,7 @@ export const judgeIncident = (group: GroupContext, incident: Incident): { episod
     score_nats,
     mixed: verdict.mixed,
     caps: [...verdict.caps],
-    measure_next: measureNext(scored, readings, table),
+    measure_next: measureNext(scored, missing),
     server: group.group.name,
     level_shift: incident.rows.length > 0.5 * group.q.n,
   };

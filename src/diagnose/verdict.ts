@@ -1,4 +1,12 @@
-import { type CauseRow, CLASSES, type DecisionTable, RESOURCE_CLASSES, type Reason, type VerdictClass } from "../../schemas/index.js";
+import {
+  type CauseRow,
+  CLASSES,
+  type DecisionTable,
+  type FactRow,
+  RESOURCE_CLASSES,
+  type Reason,
+  type VerdictClass,
+} from "../../schemas/index.js";
 import type { EpisodeContext, FactReading } from "./episode-context.js";
 import { type Measured, measuredOf, unmeasured } from "./measured.js";
 import type { Score } from "./scoring.js";
@@ -136,13 +144,11 @@ export const decide = (ctx: EpisodeContext, score: Score, readings: readonly Fac
 };
 
 /** The missing fact that would tell the two leading candidates apart best. */
-export const measureNext = (score: Score, readings: readonly FactReading[], table: DecisionTable): string | null => {
+export const measureNext = (score: Score, missing: readonly FactRow[]): string | null => {
   const [a, b] = [...RESOURCE_CLASSES].sort((x, y) => score.probability[y] - score.probability[x]);
-  const there = new Set(readings.map((r) => r.fact));
   let best: string | null = null;
   let most = 0;
-  for (const row of table.facts) {
-    if (there.has(row.name)) continue;
+  for (const row of missing) {
     const tells = Math.abs((row.weights[a!]?.[0] ?? 0) - (row.weights[b!]?.[0] ?? 0));
     if (tells > most) {
       most = tells;
