@@ -10,6 +10,7 @@ import { nvidiaSmiNvlink } from "./nvidia-smi-nvlink.js";
 import { nvidiaSmiQuery } from "./nvidia-smi-query.js";
 import { serverMetrics } from "./server-metrics.js";
 import { serverProcesses } from "./server-processes.js";
+import { trtllmIterations } from "./trtllm-iterations.js";
 
 /** Every collector. A new one is its file, one line here, its test and fixture folder, and a row of `docs/collectors.md`. */
 export const COLLECTORS: readonly Collector[] = [
@@ -24,4 +25,5 @@ export const COLLECTORS: readonly Collector[] = [
   network,
   infiniband,
   serverMetrics,
+  trtllmIterations,
 ];

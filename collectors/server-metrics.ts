@@ -17,6 +17,9 @@ function hostPort(url: string): string {
   return `${hostname}:${port !== "" ? port : protocol === "https:" ? "443" : "80"}`;
 }
 
+/** trtllm-serve's JSON page, which hands its records to one reader only. */
+const isJsonPage = (body: string): boolean => body.trimStart().startsWith("[");
+
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** State of one server from page to page. */
@@ -24,6 +27,8 @@ class ServerPages {
   readonly #scanner = new ExpositionScanner({ timestamps: "ms" });
   readonly #watch = new ServerPageWatch();
   readonly #mapper: CanonicalMapper;
+  /** Seen once: from then on it is `trtllm-iterations` that reads it. */
+  #isJson = false;
 
   constructor(target: ServerTarget, node: string) {
     const pid = target.pids.length === 0 ? {} : { pid: target.pids.join(",") };
@@ -35,9 +40,12 @@ class ServerPages {
   }
 
   async read(ctx: CollectorContext, target: ServerTarget): Promise<Reading> {
+    if (this.#isJson) return leftAlone(target);
     const url = pageUrl(target);
     const page = await ctx.http(url, { accept: ACCEPT, max_bytes: MAX_PAGE_BYTES });
     if (page.status !== 200) throw new Error(`${url} answered ${page.status}`);
+    this.#isJson = isJsonPage(page.body);
+    if (this.#isJson) return leftAlone(target);
     const cut = page.truncated || (page.body !== "" && !page.body.endsWith("\n"));
     this.#mapper.begin(page.end_us, ctx.clock.epoch());
     this.#scanner.page(page.body, this.#mapper, cut);
@@ -63,6 +71,13 @@ class ServerPages {
       notice: notices.length === 0 ? null : notices.join("; "),
     };
   }
+}
+
+function leftAlone(target: ServerTarget): Reading {
+  return {
+    samples: [],
+    notice: target.engine === "trtllm" ? null : `${target.name}: a JSON page; if it is trtllm-serve's, set engine: trtllm`,
+  };
 }
 
 /** A busy front end answers late: the time of the page belongs to the process, thus to its first engine. */

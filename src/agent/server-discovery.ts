@@ -1,7 +1,7 @@
 import type { HttpResult, ServerTarget } from "../../schemas/collector.js";
 
-/** Where inference servers usually serve their metrics: vLLM, Triton and TRT-LLM 8000-8002, SGLang 30000, TGI 3000, llama.cpp 8080, Dynamo 8081, LMDeploy 23333. */
-export const USUAL_PORTS: readonly number[] = [8000, 30_000, 8001, 8002, 3000, 8080, 8081, 23_333];
+/** Where inference servers usually serve their metrics: vLLM, Triton and TRT-LLM 8000-8002, SGLang 30000, TGI 3000, llama.cpp 8080, Dynamo 8081, LMDeploy 23333, LiteLLM 4000. */
+export const USUAL_PORTS: readonly number[] = [8000, 30_000, 8001, 8002, 3000, 8080, 8081, 23_333, 4000];
 
 const PROBE_TIMEOUT_MS = 1500;
 /** Whoever answers on a usual port without being an inference server is not asked again before this. */
@@ -16,11 +16,16 @@ const ENGINES: readonly { readonly engine: string; readonly names: RegExp }[] = 
   { engine: "llamacpp", names: /^(?:# TYPE )?llamacpp:/m },
   { engine: "tgi", names: /^(?:# TYPE )?tgi_/m },
   { engine: "dynamo", names: /^(?:# TYPE )?dynamo_/m },
-  { engine: "triton", names: /^(?:# TYPE )?nv_inference_/m },
+  { engine: "triton", names: /^(?:# TYPE )?nv_(?:inference|trt_llm)_/m },
+  { engine: "litellm", names: /^(?:# TYPE )?litellm_/m },
 ];
 
+/** trtllm-serve's own page: iteration records in JSON. */
+const TRTLLM_JSON = /^\s*\[\s*\{[\s\S]*?"(?:iterLatencyMS|kvCacheStats)"\s*:/;
+
 /** The engine whose metrics a page shows; null when it is no inference server's. */
-export const recogniseEngine = (page: string): string | null => ENGINES.find(({ names }) => names.test(page))?.engine ?? null;
+export const recogniseEngine = (page: string): string | null =>
+  ENGINES.find(({ names }) => names.test(page))?.engine ?? (TRTLLM_JSON.test(page) ? "trtllm" : null);
 
 /** A front end that was seen among the processes. */
 export interface SeenProcess {
@@ -60,8 +65,20 @@ export function createServerDiscovery(deps: DiscoveryDeps): ServerDiscovery {
       notBefore.set(port, deps.nowMs() + STRANGER_PAUSE_MS);
       return false;
     }
-    found.set(port, { name: `${engine}-${port}`, url, metrics_path: "/metrics", engine, pids });
+    const metrics_path = engine === "trtllm" && TRTLLM_JSON.test(page.body) ? await prometheusPath(url) : "/metrics";
+    found.set(port, { name: `${engine}-${port}`, url, metrics_path, engine, pids });
     return true;
+  };
+
+  /** trtllm-serve prints Prometheus text at a path of its own, if told to. */
+  const prometheusPath = async (url: string): Promise<string> => {
+    const path = "/prometheus/metrics";
+    try {
+      const { status, body } = await deps.get(`${url}${path}`, PROBE_TIMEOUT_MS);
+      return status === 200 && recogniseEngine(body) !== null ? path : "/metrics";
+    } catch {
+      return "/metrics";
+    }
   };
 
   return {
