@@ -18,6 +18,7 @@ import { growIncidents } from "./grow-incidents.js";
 import { disturbedTime, findIncidents, type Incident } from "./incidents.js";
 import { judgeIncident, readFacts } from "./judge-incident.js";
 import { findLosses } from "./losses.js";
+import { isNatural } from "./natural-load.js";
 import { serverGroups } from "./server-groups.js";
 import { sourceRows } from "./sources.js";
 import { spikeRows } from "./spike-rows.js";
@@ -50,8 +51,9 @@ const time = (us: number): string | null => (Number.isFinite(us) ? formatIso(Mat
 
 /** All incidents of one server, those that only telemetry shows included. */
 const incidentsOf = (ctx: GroupContext): Incident[] => {
-  const byRequests = findIncidents(ctx.q, ctx.detection, findLosses(ctx.q, ctx.all, ctx.detection));
-  const grown = growIncidents(byRequests, ctx.q, ctx.all, ctx.detection);
+  const { q, all, detection } = ctx;
+  const byRequests = findIncidents(q, detection, findLosses(q, all, detection)).filter((i) => !isNatural(i, q, ctx.natural, detection));
+  const grown = growIncidents(byRequests, q, all, detection);
   const lost = disturbedTime(grown, 0);
   return [...grown, ...telemetryIncidents(ctx.group, ctx.view, (t) => valueAt(lost, t) > 0)];
 };

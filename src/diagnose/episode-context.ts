@@ -3,6 +3,7 @@ import type { StepFunction } from "../core/step-function.js";
 import type { Detection } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
 import type { Incident } from "./incidents.js";
+import type { NaturalLoad } from "./natural-load.js";
 import type { PhaseShares } from "./phase-shares.js";
 import type { UsualParts } from "./phases.js";
 import type { ServerGroup } from "./server-groups.js";
@@ -25,6 +26,8 @@ export interface GroupContext {
   readonly prefillFrom: Float64Array | null;
   /** 1 while a predicted prefill runs, else 0. */
   readonly prefillBusy: StepFunction | null;
+  /** Waits and busy time that the arrivals alone bring; null without token counts. */
+  readonly natural: NaturalLoad | null;
   /** Running sum of the uncached prompt tokens, in order of arrival; has n + 1 values. */
   readonly arrivedTokens: Float64Array;
   readonly usualParts: UsualParts;

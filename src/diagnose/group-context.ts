@@ -7,6 +7,7 @@ import type { GroupContext } from "./episode-context.js";
 import type { RunningSteps } from "./gauge-split.js";
 import { type GroupRequests, groupRequests } from "./group-requests.js";
 import { excludedClasses } from "./measured.js";
+import { naturalLoad } from "./natural-load.js";
 import { usualParts } from "./phases.js";
 import type { ServerGroup } from "./server-groups.js";
 import type { TelemetryView } from "./telemetry-view.js";
@@ -32,19 +33,23 @@ const restartsOf = (input: DiagnosisInput, group: ServerGroup): number[] => {
   return out.sort((a, b) => a - b);
 };
 
-/** When each prompt's own tokens should have begun to be computed, ending at its first token; null where no model could be fitted. */
-const prefillStart = (q: GroupRequests, baseRows: Int32Array): Float64Array | null => {
+/** Time that each prompt's own tokens take to be computed, ms; 0 where its size is unknown, null where no model could be fitted. */
+const prefillWork = (q: GroupRequests, baseRows: Int32Array): Float64Array | null => {
   const attention = q.uncached.map((u, i) => u * (q.input[i]! - u) + (u * (u + 1)) / 2);
   const b = ttftBaseline(q, baseRows).coefficients;
   if (b === null || b.length < 2 || !(b[1]! > 0 || (b[2] ?? 0) > 0)) return null;
   const features = [q.uncached, attention].slice(0, b.length - 1);
-  const from = new Float64Array(q.n);
+  const work = new Float64Array(q.n);
   for (let i = 0; i < q.n; i++) {
     const ms = predictRow(b.subarray(1), features, i);
-    from[i] = Math.max(q.arrival[i]!, q.first[i]! - (Number.isFinite(ms) ? ms * 1000 : 0));
+    work[i] = Number.isFinite(ms) ? ms : 0;
   }
-  return from;
+  return work;
 };
+
+/** When each prompt's own tokens should have begun to be computed, ending at its first token. */
+const prefillStart = (q: GroupRequests, work: Float64Array): Float64Array =>
+  q.first.map((first, i) => Math.max(q.arrival[i]!, first - work[i]! * 1000));
 
 const runningSum = (values: Float64Array): Float64Array => {
   const out = new Float64Array(values.length + 1);
@@ -70,7 +75,8 @@ export const groupContext = (
   const q = groupRequests(input.requests, group.rows, lastSeen_us);
   const detection = detect(q, input.slo_ms);
   const load = traceLoad(q);
-  const prefillFrom = prefillStart(q, detection.fitRows);
+  const work = prefillWork(q, detection.fitRows);
+  const prefillFrom = work === null ? null : prefillStart(q, work);
   return {
     group,
     q,
@@ -83,6 +89,7 @@ export const groupContext = (
     manifest: input.run.manifest,
     prefillFrom,
     prefillBusy: prefillFrom === null ? null : atMostOne(sumOfBoxes(prefillFrom, q.first, null)),
+    natural: work === null ? null : naturalLoad(q, work),
     arrivedTokens: runningSum(q.uncached),
     usualParts: usualParts(q, detection.baseRows),
     excluded: excludedClasses(group, q),
