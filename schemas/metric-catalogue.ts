@@ -70,6 +70,8 @@ const metric = (type: MetricSpec["type"], name: string, help: string, labels: re
   labels,
 });
 
+const SPIKE_LABELS = ["class", "cause", "metric", "server"];
+
 /** What the agent says about itself, prom-client's figures of the process apart (`whyslow_agent_process_…`, `whyslow_agent_nodejs_…`). */
 export const AGENT_METRICS = {
   buildInfo: metric("gauge", "build_info", "1, with the version of whyslow and of Node.js", ["version", "node_version"]),
@@ -101,6 +103,18 @@ export const AGENT_METRICS = {
     "protocol",
     "reason",
   ]),
+  spikes: metric(
+    "counter",
+    "spikes_total",
+    "Slow requests found while the agent runs, final verdicts, one for each slow metric",
+    SPIKE_LABELS,
+  ),
+  spikeExcess: metric("counter", "spike_excess_seconds_total", "Time that those requests took beyond what was expected", SPIKE_LABELS),
+  episodes: metric("counter", "episodes_total", "Episodes of slow requests, and of hung servers, with a final verdict", SPIKE_LABELS),
+  episodesOpen: metric("gauge", "episodes_open", "Episodes found whose verdict is not final yet", SPIKE_LABELS),
+  livePasses: metric("counter", "live_passes_total", "Times that the last minutes were judged"),
+  liveFailures: metric("counter", "live_failures_total", "Times that judging the last minutes failed"),
+  liveDuration: metric("gauge", "live_last_pass_duration_seconds", "Time that the last pass of live judging took, in a thread of its own"),
 } as const satisfies Readonly<Record<string, MetricSpec>>;
 
 /** All metrics but prom-client's, for the documentation. */

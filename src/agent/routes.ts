@@ -2,7 +2,7 @@ import { type AgentHealth, agentFamilies } from "../export/agent-families.js";
 import { canonicalFamilies } from "../export/canonical-metrics.js";
 import type { LatestValues } from "../export/latest-values.js";
 import type { SelfMetrics } from "../export/self-metrics.js";
-import { writeExposition } from "../text/exposition-writer.js";
+import { type ExpositionFamily, writeExposition } from "../text/exposition-writer.js";
 import type { CollectorState } from "./collector-state.js";
 import { jsonAnswer, type Route } from "./http-api.js";
 
@@ -13,6 +13,8 @@ export interface RouteDeps {
   readonly self: SelfMetrics;
   readonly states: readonly CollectorState[];
   health(): AgentHealth;
+  /** Families of what was found live. */
+  found(): readonly ExpositionFamily[];
 }
 
 /** What the agent serves, `/api/v1/report` apart. */
@@ -24,7 +26,9 @@ export function agentRoutes(deps: RouteDeps, others: readonly Route[]): Route[] 
       answer: async () => ({
         status: 200,
         type: "exposition",
-        body: writeExposition([...canonicalFamilies(deps.latest.fresh()), ...agentFamilies(deps.health())]) + (await deps.self.text()),
+        body:
+          writeExposition([...canonicalFamilies(deps.latest.fresh()), ...agentFamilies(deps.health()), ...deps.found()]) +
+          (await deps.self.text()),
       }),
     },
     { path: "/healthz", help: "200 while the process lives", answer: () => ({ status: 200, type: "text", body: "ok\n" }) },

@@ -11,6 +11,8 @@ import { createSystemClock } from "../time/system-clock.js";
 import type { ContextParts } from "./collector-context.js";
 import { lockDatabase } from "./database-lock.js";
 import { startHttpApi } from "./http-api.js";
+import type { Judge } from "./live/live-loop.js";
+import { startLive } from "./live/start-live.js";
 import { startOtlpIntake } from "./otlp-intake.js";
 import { type ReportRange, reportRoute } from "./report-route.js";
 import { agentRoutes } from "./routes.js";
@@ -29,6 +31,8 @@ export interface AgentDeps {
   say(line: string): void;
   /** Makes the report of a range, away from this thread; all data is committed when it is called. */
   report(range: ReportRange): Promise<unknown>;
+  /** Judges the last minutes, away from this thread; null: nothing is judged while it runs. */
+  readonly judge: Judge | null;
   /** Front ends of inference servers among the processes. */
   serverProcesses(): Promise<readonly SeenProcess[]>;
   readonly log?: Logger;
@@ -104,10 +108,12 @@ async function start(config: AgentConfig, deps: AgentDeps, undo: (() => unknown)
     servers: () => config.servers ?? discovery.servers,
     env: deps.env ?? {},
   };
-  const supervisor = createSupervisor({ collectors: deps.collectors, config, parts, sink, latest });
+  const live = startLive(store, { judge: deps.judge, log, wallUs: () => clock.wallUs() });
+  undo.push(() => live.stop());
+  const supervisor = createSupervisor({ collectors: deps.collectors, config, parts, sink: live.sink, latest });
   undo.push(() => supervisor.stop());
 
-  const otlp = await startOtlpIntake({ listen: config.listen, node, sink, warn: (text) => deps.say(`warning: ${text}`) });
+  const otlp = await startOtlpIntake({ listen: config.listen, node, sink: live.sink, warn: (text) => deps.say(`warning: ${text}`) });
   undo.push(() => otlp.stop());
   const report = reportRoute({
     nowUs: () => clock.wallUs(),
@@ -123,9 +129,17 @@ async function start(config: AgentConfig, deps: AgentDeps, undo: (() => unknown)
       latest,
       self: createSelfMetrics(),
       states: supervisor.states,
-      health: () => ({ version: deps.version, clockSteps, collectors: supervisor.states, store: sink.health(), otlp: otlp.counts() }),
+      health: () => ({
+        version: deps.version,
+        clockSteps,
+        collectors: supervisor.states,
+        store: sink.health(),
+        otlp: otlp.counts(),
+        live: live.health,
+      }),
+      found: live.families,
     },
-    [report],
+    [report, ...live.routes],
   );
   const api =
     config.listen.http === null
@@ -158,7 +172,7 @@ async function start(config: AgentConfig, deps: AgentDeps, undo: (() => unknown)
   let stopping: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
     again.stop();
-    await Promise.all([supervisor.stop(), otlp.stop(), api?.stop()]);
+    await Promise.all([supervisor.stop(), otlp.stop(), api?.stop(), live.stop()]);
     http.close();
     sink.marks([{ ts_us: clock.wallUs(), node, kind: "agent_stop", text: "the agent stopped in order" }]);
     try {

@@ -6,6 +6,7 @@ import { loadAgentConfig } from "../agent/load-config.js";
 import { startAgent } from "../agent/start-agent.js";
 import { catchStopSignals } from "../platform/lifecycle.js";
 import { type CommandIo, DB_OPTION, databasePath } from "./command-io.js";
+import { liveInWorker } from "./live-in-worker.js";
 import { reportInWorker } from "./report-in-worker.js";
 import { version } from "./version.js";
 
@@ -39,6 +40,7 @@ async function agentCommand(options: AgentOptions, io: CommandIo): Promise<void>
       collectors: COLLECTORS,
       say: (line) => io.err(`${line}\n`),
       report: (range) => reportInWorker({ database, range }),
+      judge: liveInWorker({ database }),
       serverProcesses: () => findServerProcesses({ proc: config.host.proc_root }),
     });
     const signal = await signals.first;

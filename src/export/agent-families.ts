@@ -34,13 +34,14 @@ export interface AgentHealth {
     readonly spans: Readonly<Record<string, number>>;
     readonly refused: readonly { readonly protocol: string; readonly reason: string; readonly count: number }[];
   };
+  readonly live: { readonly passes: number; readonly failures: number; readonly durationMs: number | null };
 }
 
 type Labels = Readonly<Record<string, string>>;
 
 /** The agent's own state as metric families. What is not known yet has no sample. */
 export function agentFamilies(health: AgentHealth): ExpositionFamily[] {
-  const { collectors, store, otlp } = health;
+  const { collectors, store, otlp, live } = health;
   const family = (spec: MetricSpec, samples: readonly ExpositionSample[]): ExpositionFamily => ({
     name: spec.name,
     help: spec.help,
@@ -87,5 +88,8 @@ export function agentFamilies(health: AgentHealth): ExpositionFamily[] {
       AGENT_METRICS.otlpRefused,
       otlp.refused.map(({ protocol, reason, count }) => ({ labels: { protocol, reason }, value: count })),
     ),
+    one(AGENT_METRICS.livePasses, live.passes),
+    one(AGENT_METRICS.liveFailures, live.failures),
+    one(AGENT_METRICS.liveDuration, seconds(live.durationMs)),
   ];
 }

@@ -6,6 +6,7 @@ import { Dictionary, growExtent, labelText, type SourceEntry } from "./dictionar
 import type { Chunk, RejectedEntry } from "./pending-chunks.js";
 import { requestInsertSql, requestRow } from "./request-row.js";
 import { SampleWriter } from "./sample-writer.js";
+import { VerdictWriter } from "./verdict-writer.js";
 
 export interface Batch {
   readonly chunks: readonly Chunk[];
@@ -18,6 +19,7 @@ export interface Batch {
 export class BatchCommit {
   private readonly dictionary: Dictionary;
   private readonly writers: ReadonlyMap<EntityKind, SampleWriter>;
+  private readonly verdicts: VerdictWriter;
   private readonly sql;
   private readonly transact: (batch: Batch) => void;
   /** Rows of imports refused so far while this is open, by origin, source and reason: they replace what is stored. */
@@ -28,6 +30,7 @@ export class BatchCommit {
   constructor(db: Database.Database, wallUs: () => number) {
     this.dictionary = new Dictionary(db, wallUs);
     this.writers = new Map(ENTITY_KINDS.map((kind) => [kind, new SampleWriter(db, this.dictionary, kind)]));
+    this.verdicts = new VerdictWriter(db);
     this.sql = {
       request: db.prepare(requestInsertSql(false)),
       span: db.prepare(requestInsertSql(true)),
@@ -80,6 +83,10 @@ export class BatchCommit {
   private writeChunk(chunk: Chunk, own: RejectedEntry[]): void {
     if (chunk.type === "marks") {
       for (const m of chunk.rows) if (Number.isSafeInteger(m.ts_us)) this.sql.mark.run(m.ts_us, m.node, m.kind, m.text, chunk.run ?? "");
+      return;
+    }
+    if (chunk.type === "verdicts") {
+      for (const judged of chunk.rows) this.verdicts.write(chunk.run ?? "", judged);
       return;
     }
     const source = this.dictionary.source(chunk.source);

@@ -3,10 +3,24 @@ import { connectReader, connectWriter } from "./connection.js";
 import { ReadOnlySink } from "./read-only-sink.js";
 import { SqliteReader } from "./sqlite-reader.js";
 import { SqliteRuns } from "./sqlite-runs.js";
+import { SqliteVerdicts } from "./sqlite-verdicts.js";
 import { BufferedSink } from "./store-sink.js";
 import type { OpenOptions, Store } from "./store-types.js";
 
-export type { OpenOptions, RejectedCount, RunStore, Selection, SinkHealth, Store, StoreReader, StoreSink } from "./store-types.js";
+export type {
+  EpisodeTotal,
+  JudgedEpisode,
+  OpenOptions,
+  RejectedCount,
+  RunStore,
+  Selection,
+  SinkHealth,
+  SpikeTotal,
+  Store,
+  StoreReader,
+  StoreSink,
+  VerdictReader,
+} from "./store-types.js";
 
 const FLUSH_ROWS = 20_000;
 const BUFFERED_FLUSHES = 10;
@@ -26,7 +40,8 @@ export function openStore(file: string, options: OpenOptions): Store {
   const db = writes ? connectWriter(full, wait, options.create ?? true) : connectReader(full, wait);
   const runs = new SqliteRuns(db, full, wallUs);
   const read = new SqliteReader(db, full, (id) => runs.require(id), wallUs);
-  if (!writes) return { file: full, sink: new ReadOnlySink(full), runs, read, close: () => void db.close() };
+  const verdicts = new SqliteVerdicts(db, full);
+  if (!writes) return { file: full, sink: new ReadOnlySink(full), runs, read, verdicts, close: () => void db.close() };
   const flushRows = options.flushRows ?? FLUSH_ROWS;
   const sink = new BufferedSink(db, {
     file: full,
@@ -44,5 +59,5 @@ export function openStore(file: string, options: OpenOptions): Store {
       db.close();
     }
   };
-  return { file: full, sink, runs, read, close };
+  return { file: full, sink, runs, read, verdicts, close };
 }

@@ -1,13 +1,15 @@
 import type { RequestView } from "../../schemas/requests.js";
 import type { Sample, SeriesSample, SourceSpec } from "../../schemas/samples.js";
 import type { Mark } from "../../schemas/telemetry.js";
+import type { JudgedEpisode } from "./store-types.js";
 
 /** What waits for its transaction, in the order of arrival. */
 export type Chunk =
   | { readonly type: "samples"; readonly source: SourceSpec; readonly origin: string; readonly rows: readonly Sample[] }
   | { readonly type: "series"; readonly source: SourceSpec; readonly origin: string; readonly rows: readonly SeriesSample[] }
   | { readonly type: "requests"; readonly source: SourceSpec; readonly origin: string; readonly rows: readonly RequestView[] }
-  | { readonly type: "marks"; readonly run: string | null; readonly rows: readonly Mark[] };
+  | { readonly type: "marks"; readonly run: string | null; readonly rows: readonly Mark[] }
+  | { readonly type: "verdicts"; readonly run: string | null; readonly rows: readonly JudgedEpisode[] };
 
 export interface RejectedEntry {
   readonly source: SourceSpec;

@@ -21,6 +21,10 @@ export class ReadOnlySink implements StoreSink {
     return this.refuse();
   }
 
+  verdicts(): never {
+    return this.refuse();
+  }
+
   origin(): never {
     return this.refuse();
   }

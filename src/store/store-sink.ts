@@ -6,7 +6,7 @@ import type { Mark } from "../../schemas/telemetry.js";
 import { BatchCommit } from "./batch-commit.js";
 import { type Chunk, PendingChunks, type RejectedEntry } from "./pending-chunks.js";
 import { describeError, isPassing, storeError } from "./store-error.js";
-import type { SinkHealth, StoreSink } from "./store-types.js";
+import type { JudgedEpisode, SinkHealth, StoreSink } from "./store-types.js";
 
 /** After a failure, rows alone do not start another attempt sooner than this: each may wait for a lock. */
 const RETRY_MS = 1000;
@@ -59,6 +59,10 @@ export class BufferedSink implements StoreSink {
 
   marks(batch: readonly Mark[], run: string | null = null): void {
     this.take({ type: "marks", run, rows: batch });
+  }
+
+  verdicts(batch: readonly JudgedEpisode[], run: string | null = null): void {
+    this.take({ type: "verdicts", run, rows: batch });
   }
 
   origin(name: string): void {

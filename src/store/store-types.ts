@@ -1,3 +1,4 @@
+import type { Episode, Spike } from "../../schemas/report.js";
 import type { RequestView } from "../../schemas/requests.js";
 import type { Run } from "../../schemas/runs.js";
 import type { Sink } from "../../schemas/sink.js";
@@ -26,6 +27,38 @@ export interface SinkHealth {
 export interface StoreSink extends Sink {
   health(): SinkHealth;
   origin(name: string): void;
+  /** Keeps what was found, under the report's run id; null: found live. What is there already (same id, same spike) stays as it is. */
+  verdicts(batch: readonly JudgedEpisode[], run?: string | null): void;
+}
+
+/** An episode with the spikes that it holds. */
+export interface JudgedEpisode {
+  readonly episode: Episode;
+  readonly spikes: readonly Spike[];
+}
+
+/** How many spikes, and how much lost time, there are of one kind. */
+export interface SpikeTotal {
+  readonly class: string;
+  readonly cause: string | null;
+  readonly metric: string;
+  readonly server: string | null;
+  readonly spikes: number;
+  readonly excess_ms: number;
+}
+
+export interface EpisodeTotal extends Omit<SpikeTotal, "spikes" | "excess_ms"> {
+  readonly episodes: number;
+}
+
+/** What the live agent found, as far as it is kept. Reads committed rows only. Throws DB_OPEN, DB_CORRUPT. */
+export interface VerdictReader {
+  /** Episodes that touch the interval, the newest `limit`, by start. */
+  episodes(from_us: number, to_us: number, limit: number): Episode[];
+  /** Spikes that began in the interval, the newest `limit`, by start. */
+  spikes(from_us: number, to_us: number, limit: number): Spike[];
+  /** Over everything that is kept. */
+  totals(): { readonly spikes: SpikeTotal[]; readonly episodes: EpisodeTotal[] };
 }
 
 export interface RunStore {
@@ -73,6 +106,7 @@ export interface Store {
   readonly sink: StoreSink;
   readonly runs: RunStore;
   readonly read: StoreReader;
+  readonly verdicts: VerdictReader;
   /** Commits what is buffered and closes. Throws DB_WRITE like `flush`. Safe to call twice. */
   close(): void;
 }

@@ -48,6 +48,7 @@ export async function runAgent(
     collectors,
     say: (line) => said.push(line),
     report: async (range) => ({ range }),
+    judge: null,
     serverProcesses: async () => [],
     serverPorts: [],
     log: createLogger({ level: "silent" }),

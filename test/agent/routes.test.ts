@@ -18,7 +18,9 @@ const routesWith = (store: Partial<StoreHealth>) =>
         collectors: [],
         store: { bufferedRows: 3, droppedRows: 0, flushes: 4, lastError: null, lastFlushDurationMs: 1, ...store },
         otlp: { spans: {}, refused: [] },
+        live: { passes: 0, failures: 0, durationMs: null },
       }),
+      found: () => [],
     },
     [],
   );

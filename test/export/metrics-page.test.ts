@@ -56,6 +56,7 @@ const health: AgentHealth = {
   ],
   store: { bufferedRows: 5, droppedRows: 0, flushes: 9, lastError: null, lastFlushDurationMs: 3 },
   otlp: { spans: { request: 3, ignored: 1 }, refused: [{ protocol: "grpc", reason: "too_large", count: 1 }] },
+  live: { passes: 4, failures: 1, durationMs: 120 },
 };
 
 describe("canonicalFamilies", () => {
