@@ -96,7 +96,7 @@ class Engine:
             "waiting": len(s.waiting),
             "usage": s.usage,
             "used": s.used,
-            "limit": s.limit,
+            "blocks": s.total_blocks,
             "preemptions": s.preemptions,
             "steps": self.steps,
         }

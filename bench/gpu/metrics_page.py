@@ -44,7 +44,7 @@ class Metrics:
         self.histograms = {name: Histogram(bounds) for name, bounds in HISTOGRAMS.items()}
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.success = 0
-        self.stats = {"running": 0, "waiting": 0, "usage": 0.0, "limit": 0}
+        self.stats = {"running": 0, "waiting": 0, "usage": 0.0, "blocks": 0}
 
     def observe(self, name, seconds):
         self.histograms[name].add(max(0.0, seconds))
@@ -69,6 +69,6 @@ class Metrics:
                 lines.append(f'{name}_bucket{{{self.labels},le="{bound}"}} {float(total)}')
             lines += [f"{name}_count{{{self.labels}}} {float(total)}", f"{name}_sum{{{self.labels}}} {histogram.sum}"]
             family(name, "histogram", f"Histogram of {name}.", lines)
-        info = f'cache_config_info{{block_size="16",engine="0",num_gpu_blocks="{self.stats["limit"]}"}} 1.0'
+        info = f'cache_config_info{{block_size="16",engine="0",num_gpu_blocks="{self.stats["blocks"]}"}} 1.0'
         family("cache_config_info", "gauge", "Information of the LLMEngine CacheConfig", [info])
         return "".join(out)

@@ -26,8 +26,8 @@ REGIMES = [
     ("arrival_burst", "compute", "burst-saturation", "arrivals beyond what prefill can take"),
     ("context_growth", "bandwidth", "long-context", "sessions of 24k cached context that decode along"),
     ("bw_cotenant", "bandwidth", "shared-gpu", "another process copies device memory"),
-    ("kv_blocked", "kv_cache", "admission-blocked", "the KV pool cut, admission by the whole possible length"),
-    ("kv_preempt", "kv_cache", "preemption-storm", "the KV pool cut, admission by the prompt alone"),
+    ("kv_blocked", "kv_cache", "admission-blocked", "all but a little of the KV pool held, admission by the whole possible length"),
+    ("kv_preempt", "kv_cache", "preemption-storm", "all but a little of the KV pool held, admission by the prompt alone"),
     ("cpu_starved", "cpu_tokenization", "tokenize", "the front process pinned to one core that it shares with spinning processes"),
 ]
 
@@ -86,6 +86,6 @@ class Plan:
         return [self._request(self.lead + i * gap, 20, output, cached=CONTEXT) for i in range(count)]
 
     def kv_limit(self, regime, used_blocks):
-        """Blocks of the cut pool: no request of the tape is larger than it, and the tape's usual need is."""
+        """Blocks of the pool that are left: less than what the tape usually needs, more than any one request of it."""
         least = (PROMPT_MAX * 12 // 10 + OUTPUT_MAX) // 16 + 1
-        return max(least, int(used_blocks * (0.5 if regime == "kv_blocked" else 0.6)))
+        return max(least, int(used_blocks * (0.7 if regime == "kv_blocked" else 0.75)))

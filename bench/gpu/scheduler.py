@@ -54,6 +54,7 @@ class Work:
 class Scheduler:
     def __init__(self, total_blocks, max_seqs=256, max_batched_tokens=2048):
         self.total_blocks = total_blocks
+        # Requests get no more than this: the rest is as good as held by others.
         self.limit = total_blocks
         self.free = list(range(total_blocks - 1, -1, -1))
         self.max_seqs = max_seqs
@@ -70,7 +71,8 @@ class Scheduler:
 
     @property
     def usage(self):
-        return min(1.0, self.used / max(1, self.limit))
+        """Share of the pool that nobody can have: what requests hold, and what lies beyond the limit."""
+        return min(1.0, 1.0 - (self.limit - self.used) / self.total_blocks)
 
     def _grow(self, seq, tokens):
         need = blocks_for(tokens) - len(seq.blocks)

@@ -54,7 +54,7 @@ class Server:
                 return
             if "loaded" in message:
                 self.about = message["loaded"]
-                self.metrics.stats["limit"] = self.about["pool_blocks"]
+                self.metrics.stats["blocks"] = self.about["pool_blocks"]
                 self.loaded.set()
             elif "refused" in message:
                 self.requests[message["refused"]].queue.put_nowait(None)

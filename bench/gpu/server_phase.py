@@ -16,6 +16,8 @@ DRAIN_S = 10.0
 SPINNERS = 8
 #: A fault's requests may be slow for this many of its lengths after it: what it queued has to be worked off.
 RECOVER = 0.6
+#: A pool does not grow because the tape ends: these last until what they queued is worked off.
+UNTIL_DRAINED = ("kv_blocked", "kv_preempt")
 #: The simulated node's own faults, so that its telemetry looks like the regime.
 LAB_FAULTS = {
     "long_prompts": {"kind": "long_prompts", "magnitude": 14_000, "rate_per_s": 0.8},
@@ -85,11 +87,14 @@ class ServerPhase:
         if self.kit.lab and name in LAB_FAULTS:
             fetch(f"{self.kit.addresses['controlUrl']}/fault", {**LAB_FAULTS[name], "in_s": 0, "for_s": self.plan.fault})
         self.watch_until(begin + self.plan.fault, name)
-        if undo:
+        if undo and name not in UNTIL_DRAINED:
             undo()
         ended = time.time()
         done = self.client.json_line(90)
         self.drain()
+        if undo and name in UNTIL_DRAINED:
+            undo()
+            ended = time.time()
         window = {"start_us": int(started * 1e6), "end_us": int(ended * 1e6), "recover_us": int(RECOVER * self.plan.fault * 1e6)}
         return {**window, "tape_start_us": int(start * 1e6), **done}
 
