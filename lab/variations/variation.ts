@@ -38,6 +38,8 @@ export interface Watch {
   readonly telemetry_offset_s?: number;
   /** Share of scrapes that are lost. */
   readonly loss: number;
+  /** Only so many requests around the fault's beginning were recorded; absent = all. */
+  readonly requests?: number;
 }
 
 /** One labelled run to be made. Same variation, same run. */
@@ -51,6 +53,4 @@ export interface Variation {
   readonly watch: Watch;
   /** Servers on the node, each on GPUs of its own; only the first has the fault. */
   readonly replicas: number;
-  /** Only the first so many requests were recorded; absent = all. */
-  readonly requests?: number;
 }

@@ -5,6 +5,7 @@ import type { DiagnosisInput } from "../../../schemas/diagnosis-input.js";
 import type { Report } from "../../../schemas/report.js";
 import { diagnose } from "../../diagnose/diagnose.js";
 import type { Physics } from "../../sim/physics.js";
+import type { RequestTruth } from "../../sim/truth.js";
 import { toRequestColumns } from "../../time/request-columns.js";
 import type { RunLabels } from "./run-labels.js";
 
@@ -21,8 +22,17 @@ export function simulatedInput({ views, telemetry }: SimulatedRun): DiagnosisInp
 }
 
 /** Simulates and correlates one variation, all in memory. */
-export function judgeVariation(variation: Variation, table: DecisionTable, physics?: Physics): JudgedRun {
+export function judgeTruth(
+  variation: Variation,
+  table: DecisionTable,
+  physics?: Physics,
+): { readonly truth: readonly RequestTruth[]; readonly report: Report } {
   const run = simulateVariation(variation, physics);
-  const labels = { name: variation.name, family: variation.family, requests: run.truth };
-  return { variation, labels, report: diagnose(simulatedInput(run), table) };
+  return { truth: run.truth, report: diagnose(simulatedInput(run), table) };
+}
+
+/** The same as a labelled run. */
+export function judgeVariation(variation: Variation, table: DecisionTable, physics?: Physics): JudgedRun {
+  const { truth, report } = judgeTruth(variation, table, physics);
+  return { variation, labels: { name: variation.name, family: variation.family, requests: truth }, report };
 }

@@ -71,9 +71,10 @@ export function addRun(tally: Tally, labels: RunLabels, report: Pick<Report, "sp
   for (const key of Object.keys(run) as (keyof Counts)[]) tally[key] += run[key];
   tally.runs++;
   if (report === null) tally.failed++;
-  const family = (tally.families[labels.family] ??= { right: 0, all: 0 });
+  const family = tally.families[labels.family] ?? { right: 0, all: 0 };
   family.right += run.right;
   family.all += run.right + run.wrong + run.abstained + run.missed;
+  tally.families[labels.family] = family;
   return run;
 }
 
@@ -83,8 +84,9 @@ function addVerdict(tally: Tally, run: Counts, label: RequestLabel, own: readonl
   const right = (early(spike) ? (label.ttft ?? label.e2e) : (label.e2e ?? label.ttft))!;
   const ok = right.includes(spike.class);
   const main = right.at(-1)!;
-  const row = (tally.confusion[main] ??= {});
+  const row = tally.confusion[main] ?? {};
   row[spike.class] = (row[spike.class] ?? 0) + 1;
+  tally.confusion[main] = row;
   if (ok) {
     run.right++;
     tally.perClass[spike.class]!.tp++;

@@ -7,7 +7,7 @@ const storm = [fault("long_outputs", 40, 52, 1.7)];
 const overload = [fault("admission_limit", 40, 56, 2.6)];
 
 export const MEMORY_SCENARIOS: readonly NamedScenario[] = [
-  onA("5", "up to 185 more sequences of 1.7k context decode along", [fault("batch_growth", 40, 90, 185)], {
+  onA("5", "up to 130 more sequences of 1.7k context decode along", [fault("batch_growth", 40, 90, 130, { token_us: 40_000 })], {
     classes: ["bandwidth"],
     causes: ["batch-growth", "overload", "long-context"],
   }),
@@ -19,7 +19,7 @@ export const MEMORY_SCENARIOS: readonly NamedScenario[] = [
     "7",
     "a pool of 60k tokens, held by sessions of 12k",
     [held],
-    { classes: ["kv_cache"], causes: ["admission-blocked"] },
+    { classes: ["kv_cache"], causes: ["admission-blocked", "preemption-storm"] },
     { server: SMALL_POOL },
   ),
   onA("7b", "the whole pool filled by sessions of 11k", [fault("kv_sessions", 40, 56, 39, { prompt_tokens: 11_000 })], {
