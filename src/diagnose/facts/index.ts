@@ -3,8 +3,18 @@ import { allStopped, clientSide, restart, sharedGpu } from "./event-facts.js";
 import { cgroupThrottle, cpuGrowth, cpuPegged, cpuSteal, ioPressure, psi, runWait } from "./host-facts.js";
 import { congestion, linkDowngraded, linkHigh, rankImbalance } from "./link-facts.js";
 import { busyUnproductive, dramHigh, gpuIdleGrowth, smIdle, tensorHigh } from "./pipe-facts.js";
-import { powerCap, powerHigh, throttle } from "./power-facts.js";
-import { admissionLimit, hitDrop, kvFull, kvHeadBlocked, preempt, slowFrontEnd, waitKvFull, waitKvLow } from "./server-facts.js";
+import { powerCap, powerHigh, throttle, throttledRank } from "./power-facts.js";
+import {
+  admissionLimit,
+  hitDrop,
+  kvFull,
+  kvHeadBlocked,
+  preempt,
+  preemptWait,
+  slowFrontEnd,
+  waitKvFull,
+  waitKvLow,
+} from "./server-facts.js";
 import { decodeSaturated, memoryUtilHigh, smiIdle, smiPrefill, smiSpin } from "./smi-facts.js";
 import { catchUp, stallSync, victimsOnly } from "./stall-facts.js";
 import { arrivalSurge, batchSurge, prefillDose, prefillSurge, transferWait } from "./trace-facts.js";
@@ -19,6 +29,7 @@ export const FACTS: Readonly<Record<string, Fact>> = {
   power_hi: powerHigh,
   throttle,
   power_cap: powerCap,
+  throttled_rank: throttledRank,
   prefill_surge: prefillSurge,
   arrival_surge: arrivalSurge,
   batch_surge: batchSurge,
@@ -28,6 +39,7 @@ export const FACTS: Readonly<Record<string, Fact>> = {
   catch_up: catchUp,
   kv_full: kvFull,
   preempt,
+  preempt_wait: preemptWait,
   wait_kvfull: waitKvFull,
   wait_kvlow: waitKvLow,
   kv_head_blocked: kvHeadBlocked,

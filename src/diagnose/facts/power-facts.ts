@@ -1,3 +1,4 @@
+import type { Track } from "../../../schemas/index.js";
 import { clamp, ramp } from "../../core/ramp.js";
 import { weightedMean } from "../../core/window-mean.js";
 import { type EpisodeContext, type Fact, rampOf } from "../episode-context.js";
@@ -37,20 +38,32 @@ export const powerHigh: Fact = (ctx, row) => {
   return factOf(row.name, scaled, ramp(scaled.value, lo, hi));
 };
 
-/** Share of the window's weight in which one of the bits is set, over the GPUs the worst. */
+/** Share of the window's weight in which one of the bits is set on one GPU; NaN where it has no mask. */
+const reasonOf = (ctx: EpisodeContext, tracks: readonly Track[], bits: number): number => {
+  const sourced = ctx.view.best(tracks, "clocks_event_mask");
+  if (sourced === null) return Number.NaN;
+  const hits = ctx.view.derived(sourced.track, `clocks_event_mask&${bits}`, () => ({
+    ...sourced.series,
+    value: sourced.series.value.map((v) => ((v & bits) !== 0 ? 1 : 0)),
+  }));
+  return weightedMean(hits, ctx.incident.weight, ctx.incident.support).mean;
+};
+
+/** The same over the GPUs, the worst. */
 const reasonShare = (ctx: EpisodeContext, bits: number): number => {
   let worst = Number.NaN;
   for (const tracks of ctx.group.gpus) {
-    const sourced = ctx.view.best(tracks, "clocks_event_mask");
-    if (sourced === null) continue;
-    const hits = ctx.view.derived(sourced.track, `clocks_event_mask&${bits}`, () => ({
-      ...sourced.series,
-      value: sourced.series.value.map((v) => ((v & bits) !== 0 ? 1 : 0)),
-    }));
-    const seen = weightedMean(hits, ctx.incident.weight, ctx.incident.support);
-    if (seen.readings > 0) worst = Number.isNaN(worst) ? seen.mean : Math.max(worst, seen.mean);
+    const share = reasonOf(ctx, tracks, bits);
+    if (Number.isFinite(share)) worst = Number.isNaN(worst) ? share : Math.max(worst, share);
   }
   return worst;
+};
+
+/** Fall of one GPU's clock below its usual, with the reading. */
+const clockFall = (ctx: EpisodeContext, tracks: readonly Track[]): { reading: Reading; fall: number } | null => {
+  const sourced = ctx.view.best(tracks, "sm_clock_mhz");
+  const reading = sourced === null ? null : readSeries(ctx, sourced, { width: 200, noise: 15 });
+  return reading === null || !(reading.p95 > 0) ? null : { reading, fall: 1 - reading.value / reading.p95 };
 };
 
 /** Clock fall of the slowest GPU: one throttled rank slows all. */
@@ -58,14 +71,10 @@ export const throttle: Fact = (ctx, row) => {
   let slowest: Reading | null = null;
   let depth = 0;
   for (const tracks of ctx.group.gpus) {
-    const sourced = ctx.view.best(tracks, "sm_clock_mhz");
-    const r = sourced === null ? null : readSeries(ctx, sourced, { width: 200, noise: 15 });
-    if (r === null || !(r.p95 > 0)) continue;
-    const fall = 1 - r.value / r.p95;
-    if (slowest === null || fall > depth) {
-      slowest = r;
-      depth = fall;
-    }
+    const found = clockFall(ctx, tracks);
+    if (found === null || (slowest !== null && found.fall <= depth)) continue;
+    slowest = found.reading;
+    depth = found.fall;
   }
   if (slowest === null) return null;
   const thermal = reasonShare(ctx, THERMAL_REASONS);
@@ -89,4 +98,22 @@ export const powerCap: Fact = (ctx, row) => {
   const r = readGpus(ctx, "clocks_event_mask", { width: 1 });
   if (r === null || Number.isNaN(power)) return null;
   return factOf(row.name, r, ramp(power - thermal, ...rampOf(row, "share")), { value: power, expected: 0, contrast: Number.NaN });
+};
+
+/** One rank of a group whose clock is held down with a reason while the others run free: all wait for it. Names the cause, gives no weight. */
+export const throttledRank: Fact = (ctx, row) => {
+  if (ctx.group.groupQuality === 0) return null;
+  const ranks = ctx.group.gpus.flatMap((tracks) => {
+    const found = clockFall(ctx, tracks);
+    return found === null ? [] : [{ ...found, reason: reasonOf(ctx, tracks, THERMAL_REASONS | POWER_REASON) }];
+  });
+  ranks.sort((a, b) => b.fall - a.fall);
+  const [slowest, ...others] = ranks;
+  if (slowest === undefined || others.length === 0 || Number.isNaN(slowest.reason)) return null;
+  const apart = slowest.fall - others[(others.length - 1) >> 1]!.fall;
+  return factOf(row.name, slowest.reading, ramp(apart, ...rampOf(row, "apart")) * slowest.reason, {
+    value: apart,
+    expected: 0,
+    contrast: Number.NaN,
+  });
 };

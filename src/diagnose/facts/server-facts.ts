@@ -1,7 +1,7 @@
 import { ramp } from "../../core/ramp.js";
 import { lastAtOrBefore, valueAt } from "../../core/step-function.js";
 import { type EpisodeContext, type Fact, rampOf } from "../episode-context.js";
-import { meanReading, type Reading, type ReadOptions, readSeries } from "../reading.js";
+import { incidentDuration, meanReading, type Reading, type ReadOptions, readSeries } from "../reading.js";
 import type { SourcedSeries } from "../telemetry-view.js";
 import { factOf } from "./fact-of.js";
 
@@ -46,6 +46,19 @@ export const preempt: Fact = (ctx, row) => {
   const counted = sumOf(eachServer(ctx, "preemptions_total", { width: 0.5, noise: 0.02 }, "rate"));
   const r = counted ?? sumOf(eachServer(ctx, "retracted", { width: 0.5, noise: 0.02 }));
   return r === null ? null : factOf(row.name, r, ramp(r.value, ...rampOf(row, "rate")));
+};
+
+/**
+ * Requests were thrown out of the KV cache while others waited: it ran out, whatever its mean usage over a window that holds the drain.
+ * Gives no weight; silences what a low mean would say.
+ */
+export const preemptWait: Fact = (ctx, row) => {
+  const rate = sumOf(eachServer(ctx, "preemptions_total", { width: 0.5, noise: 0.02 }, "rate"));
+  const waiting = waitingReading(ctx);
+  if (rate === null || waiting === null) return null;
+  const thrown = (rate.value * incidentDuration(ctx)) / 1e6;
+  const strength = Math.min(ramp(thrown, ...rampOf(row, "thrown")), ramp(waiting.value, ...rampOf(row, "waiting")));
+  return factOf(row.name, rate, strength, { value: thrown, expected: 0, quality: 1, contrast: Number.NaN });
 };
 
 export const waitKvFull: Fact = (ctx, row) => {
