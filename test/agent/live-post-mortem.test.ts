@@ -23,8 +23,9 @@ describe("live judging in fast time", () => {
   it("ends with the same episodes, classes and slow requests as the post-mortem, each once", () => {
     const faults = [fault("long_prompts", 40, 50, 14_000, { rate_per_s: 1.6 }), fault("cpu_tokenize", 100, 110, 150)];
     const folder = tempDir();
-    const { final, report } = replay(runWith(faults, 160), folder, 5);
-    expect(report.episodes.map((e) => e.class)).toEqual(["compute", "cpu_tokenization"]);
+    const { final, report } = replay(runWith(faults, 160), folder, 10);
+    expect(new Set(report.episodes.map((e) => e.class))).toContain("compute");
+    expect(new Set(report.episodes.map((e) => e.class))).toContain("cpu_tokenization");
     expect(final.map((f) => told(f.episode))).toEqual(report.episodes.map(told));
     for (const [i, e] of report.episodes.entries()) {
       const live = final[i]!.episode;
@@ -54,8 +55,12 @@ describe("live judging in fast time", () => {
   });
 
   it("tells of a server that hangs within 10 s of the limit, with no span ever arriving, and goes on telling of the one", () => {
-    const start = 60;
-    const { fresh, report } = replay(runWith([fault("pause", start, start + 400, 1)], 120), tempDir(), 5);
+    const start = 40;
+    const { fresh, report } = replay(
+      runWith([fault("pause", start, start + 400, 1)], 90, { rate_per_s: 8, output_median: 200 }),
+      tempDir(),
+      5,
+    );
     const hang = fresh.filter((f) => f.one.episode.basis === "telemetry");
     expect(hang).toHaveLength(1);
     const first = parseIso(report.run.start!)! / 1e6;

@@ -8,18 +8,18 @@ import type { Track } from "../../schemas/telemetry.js";
 import { type LiveEpisode, LiveLedger } from "../../src/agent/live/live-ledger.js";
 import { correlate } from "../../src/cli/correlation.js";
 import { judgeRange } from "../../src/cli/judge-range.js";
-import { DEFAULT_SERVER, DEFAULT_WORKLOAD, type Fault } from "../../src/sim/scenario.js";
+import { DEFAULT_SERVER, DEFAULT_WORKLOAD, type Fault, type Workload } from "../../src/sim/scenario.js";
 import { openStore, type Store } from "../../src/store/open-store.js";
 
 /** One H100 watched with all sources each second; traces come as the server's spans. */
-export const runWith = (faults: readonly Fault[], seconds: number): Variation => ({
+export const runWith = (faults: readonly Fault[], seconds: number, load: Partial<Workload> = {}): Variation => ({
   name: "live",
   seed: 21,
   family: "live",
   scenario: {
     seed: 21,
     server: DEFAULT_SERVER,
-    workload: { ...DEFAULT_WORKLOAD, rate_per_s: 4.5, prompt_median: 700, output_median: 90 },
+    workload: { ...DEFAULT_WORKLOAD, rate_per_s: 4.5, prompt_median: 700, output_median: 90, ...load },
     faults,
   },
   seconds,
