@@ -5,6 +5,7 @@ export * from "./diagnosis-input.js";
 export * from "./error-codes.js";
 export * from "./report.js";
 export * from "./requests.js";
+export * from "./run-labels.js";
 export * from "./runs.js";
 export * from "./samples.js";
 export * from "./sink.js";

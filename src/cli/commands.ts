@@ -11,4 +11,5 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   sql: () => import("./sql-command.js"),
   db: () => import("./db-command.js"),
   demo: () => import("./demo-command.js"),
+  eval: () => import("./eval-command.js"),
 };

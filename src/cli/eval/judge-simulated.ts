@@ -3,11 +3,11 @@ import type { Variation } from "../../../lab/variations/variation.js";
 import type { DecisionTable } from "../../../schemas/decision-table.js";
 import type { DiagnosisInput } from "../../../schemas/diagnosis-input.js";
 import type { Report } from "../../../schemas/report.js";
+import type { RunLabels } from "../../../schemas/run-labels.js";
 import { diagnose } from "../../diagnose/diagnose.js";
 import type { Physics } from "../../sim/physics.js";
 import type { RequestTruth } from "../../sim/truth.js";
 import { toRequestColumns } from "../../time/request-columns.js";
-import type { RunLabels } from "./run-labels.js";
 
 export interface JudgedRun {
   readonly variation: Variation;

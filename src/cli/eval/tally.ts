@@ -1,5 +1,5 @@
 import { CLASSES, RESOURCE_CLASSES, type Report, type Spike, type VerdictClass } from "../../../schemas/report.js";
-import type { RequestLabel, RunLabels } from "./run-labels.js";
+import type { RequestLabel, RunLabels } from "../../../schemas/run-labels.js";
 
 export interface Counts {
   found: number;
