@@ -130,7 +130,7 @@ function entity(_kind: string, labels: Labels): { key: string; labels: Labels; o
       index,
       model: pick(labels, "modelName", "model_name"),
       pci_bus_id: pick(labels, "pci_bus_id"),
-      profile: pick(labels, "GPU_I_PROFILE"),
+      mig_profile: pick(labels, "GPU_I_PROFILE"),
       pod,
       namespace: moved ? pick(labels, "exported_namespace") : pick(labels, "namespace", "pod_namespace"),
       container: moved ? pick(labels, "exported_container") : pick(labels, "container", "container_name"),

@@ -38,7 +38,7 @@ describe("runProgram", () => {
     await expect(runProgram("sh" as "stdbuf", ["-c", "true"], { timeoutMs: 1000 })).rejects.toThrow(/not a program/);
   });
 
-  it("kills a hung program that ignores SIGTERM, with all its children", async () => {
+  it("trap gpu-telemetry 29: kills a hung program that ignores SIGTERM, with all its children", async () => {
     const { env, dir } = fake(`#!/bin/sh
 trap '' TERM
 (trap '' TERM; touch "$0.d/pid.$(sh -c 'echo $PPID')"; while :; do sleep 0.2; done) &
