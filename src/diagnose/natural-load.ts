@@ -1,3 +1,4 @@
+import { quantile } from "../core/quantile.js";
 import { integralOver, type StepFunction, sumOfBoxes } from "../core/step-function.js";
 import type { Detection } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
@@ -75,13 +76,27 @@ export const surgeSigmas = (incident: Incident, q: GroupRequests, load: NaturalL
   return (inside - (mean / outside) * length) / Math.sqrt((square / outside) * length);
 };
 
-/** An incident whose lost time the arrivals explain to this share, with no more work than chance brings, is how a busy server is. */
-const EXPLAINED = 0.5;
-const SURGE_SIGMAS = 5;
+/**
+ * How a busy server always is: the arrivals explain most of an incident's lost time, it is small beside what a request takes, and no more
+ * work came than chance brings. The smaller it is, the less has to be explained.
+ */
+const SURGE_SIGMAS = 8;
+const NATURAL = [
+  { excess: 0.15, explained: 0.3 },
+  { excess: 0.4, explained: 0.5 },
+] as const;
+
+/** Lost time of a request of the incident as a share of what one usually takes. */
+const relativeExcess = (incident: Incident, detection: Detection): number => {
+  const e2e = detection.metrics.find((m) => m.metric === "e2e")!;
+  return incident.excess_ms / incident.rows.length / quantile(e2e.expected, 0.5);
+};
 
 /** True when requests only met each other, as they do all along at this load: slow, but no incident. A broken limit always is one. */
-export const isNatural = (incident: Incident, q: GroupRequests, load: NaturalLoad | null, detection: Detection): boolean =>
-  load !== null &&
-  !incident.rows.some((r) => detection.metrics.some((m) => m.violation[r] === 1)) &&
-  explainedByLoad(incident, q, load) >= EXPLAINED &&
-  surgeSigmas(incident, q, load) < SURGE_SIGMAS;
+export const isNatural = (incident: Incident, q: GroupRequests, load: NaturalLoad | null, detection: Detection): boolean => {
+  if (load === null || incident.rows.some((r) => detection.metrics.some((m) => m.violation[r] === 1))) return false;
+  const excess = relativeExcess(incident, detection);
+  if (!NATURAL.some((n) => excess < n.excess) || surgeSigmas(incident, q, load) >= SURGE_SIGMAS) return false;
+  const explained = explainedByLoad(incident, q, load);
+  return NATURAL.some((n) => excess < n.excess && explained >= n.explained);
+};
