@@ -4,6 +4,7 @@ export * from "./decision-table.js";
 export * from "./diagnosis-input.js";
 export * from "./error-codes.js";
 export * from "./report.js";
+export * from "./request-life.js";
 export * from "./requests.js";
 export * from "./run-labels.js";
 export * from "./runs.js";

@@ -11,6 +11,7 @@ import { htmlReport } from "../report/html/html-report.js";
 import { loadPageAssets } from "../report/html/page-assets.js";
 import { markdownReport } from "../report/markdown-report.js";
 import { type Paint, plain } from "../report/text-layout.js";
+import { lifeText } from "../report/text-life.js";
 import { textReport } from "../report/text-report.js";
 import { openStore } from "../store/open-store.js";
 import { type CommandIo, DB_OPTION, databasePath } from "./command-io.js";
@@ -47,7 +48,7 @@ export function register(program: Command, io: CommandIo): void {
     .option("--json", "the report as JSON, and nothing else, on stdout")
     .option("--md", "at most 15 lines of Markdown for an incident channel")
     .option("--html <file>", "also write the report as one self-contained page")
-    .option("--explain <request>", "why this request was slow")
+    .option("--explain <request>", "one request: its phases, what ran beside it, why it was slow or that it was not; with --json too")
     .option("--slo <limits>", "latency limits: ttft=500ms,itl=50ms,e2e=10s; a violation is a spike")
     .option("--table <file>", "another decision table (JSON)")
     .option("--fail-on <classes>", "exit with 3 when there is a spike of one of these classes, or 'any'")
@@ -78,12 +79,18 @@ function correlateCommand(run: string | undefined, options: CorrelateOptions, io
     io.err(`page written: ${options.html} (${Math.ceil(page.length / 1000)} kB)\n`);
   }
   const width = io.outIsTerminal ? io.columns : 100;
-  if (options.explain !== undefined) io.out(explainRequest(report, options.explain, width));
-  else if (options.json) io.out(`${JSON.stringify(report)}\n`);
+  const paint = io.outIsTerminal && !io.env.NO_COLOR ? terminalPaint : plain;
+  if (options.explain !== undefined) {
+    const life = explainRequest(input, table, report, options.explain);
+    io.out(options.json ? `${JSON.stringify(life)}\n` : lifeText(life, Math.max(MIN_WIDTH, width), paint));
+  } else if (options.json) io.out(`${JSON.stringify(report)}\n`);
   else if (options.md) io.out(markdownReport(report));
-  else io.out(textReport(report, { width, paint: io.outIsTerminal && !io.env.NO_COLOR ? terminalPaint : plain }));
+  else io.out(textReport(report, { width, paint }));
   if (gate && report.spikes.some((s) => gate === "any" || gate.includes(s.class))) io.exit(3);
 }
+
+/** Narrower than this nothing can be read any more. */
+const MIN_WIDTH = 60;
 
 const terminalPaint: Paint = { bold: pc.bold, dim: pc.dim, colour: (name, text) => pc[name](text) };
 
@@ -97,7 +104,7 @@ function parseGate(text: string | undefined): "any" | readonly string[] | null {
   return classes;
 }
 
-function readTable(file: string): DecisionTable {
+export function readTable(file: string): DecisionTable {
   let text: string;
   try {
     text = fs.readFileSync(file, "utf8");

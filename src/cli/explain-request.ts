@@ -1,26 +1,23 @@
+import type { DecisionTable } from "../../schemas/decision-table.js";
+import type { DiagnosisInput } from "../../schemas/diagnosis-input.js";
 import { AppError } from "../../schemas/error-codes.js";
 import type { Report } from "../../schemas/report.js";
-import { milliseconds } from "../report/number-text.js";
-import { episodeLines } from "../report/text-episode.js";
-import { plain } from "../report/text-layout.js";
-import { METRIC_TEXT } from "../report/wording.js";
+import type { RequestLife } from "../../schemas/request-life.js";
+import { requestLife } from "../diagnose/request-life.js";
 
-/** Why one request was slow: its spikes with observed against expected, and the episodes that hold them. Throws USAGE for an id without a spike. */
-export function explainRequest(report: Report, requestId: string, width: number): string {
-  const spikes = report.spikes.filter((s) => s.request_id === requestId);
-  if (spikes.length === 0) {
-    throw new AppError("USAGE", `request '${requestId}' has no spike in this report`, {
-      mend: "--json lists the ids of all spikes; a request that was not slow has nothing to explain",
-    });
-  }
-  const lines = [`request ${requestId}`];
-  for (const s of spikes) {
-    lines.push(
-      `  ${METRIC_TEXT[s.metric]} ${s.censored ? "at least " : ""}${milliseconds(s.observed_ms)}, expected ${milliseconds(s.expected_ms)}: ${milliseconds(s.excess_ms)} too much`,
-    );
-  }
-  const ids = new Set(spikes.map((s) => s.episode));
-  const episodes = report.episodes.filter((e) => ids.has(e.id));
-  for (const e of episodes) lines.push("", ...episodeLines(e, report.episodes.indexOf(e) + 1, width, plain));
-  return `${lines.join("\n")}\n`;
+const MOST_SUGGESTED = 3;
+
+/** One request's life, slow or not. Throws USAGE for an id that is not there, with ids that look like it. */
+export function explainRequest(input: DiagnosisInput, table: DecisionTable, report: Report, requestId: string): RequestLife {
+  const life = requestLife(input, table, report, requestId);
+  if (life) return life;
+  const ids = input.requests.request_id;
+  const slow = [...new Set(report.spikes.map((s) => s.request_id))];
+  const alike = ids.filter((id) => requestId.length > 2 && (id.includes(requestId) || requestId.includes(id)));
+  const shown = (alike.length > 0 ? alike : slow).slice(0, MOST_SUGGESTED);
+  const mend =
+    shown.length > 0
+      ? `${alike.length > 0 ? "did you mean" : "slow ones are"} ${shown.join(", ")}${alike.length > 0 ? "?" : "; --json lists them all"}`
+      : "--json lists the ids of all slow requests";
+  throw new AppError("USAGE", `there is no request '${requestId}' among the ${ids.length} of this run or range`, { mend });
 }
