@@ -40,7 +40,7 @@ class Kit:
         self.raw = f"{self.work}/raw"
         os.mkdir(self.raw)
         self.env = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        self.lab = self.agent = None
+        self.lab = self.agent = self.failed = None
         self.server = {}
         self.recorders = []
         self.manifest = {"run": RUN, "scale": options.scale, "phases": {}}
@@ -56,7 +56,8 @@ class Kit:
 
     def whyslow(self, *arguments, out=None):
         """One command of the product; its failure is the kit's."""
-        child = Child(f"whyslow {arguments[0]}", [*self.app("src/cli/whyslow.js"), *arguments, "--db", f"{self.work}/agent.db"], f"{self.raw}/kit.log", self.env)
+        command = [*self.app("src/cli/whyslow.js"), *arguments, "--db", f"{self.work}/agent.db"]
+        child = Child(f"whyslow {arguments[0]}", command, f"{self.raw}/kit.log", self.env)
         lines, file = [], open(out, "w", encoding="utf-8") if out else None
         while (line := child.queue.get(timeout=120)) is not None:
             file.write(line + "\n") if file else lines.append(line)
@@ -148,8 +149,12 @@ class Kit:
         phase = ServerPhase(self)
         try:
             phase.run()
-        finally:
-            self.manifest["server"] = phase.manifest
+        except Exception as error:
+            # What was recorded is kept and judged all the same.
+            self.failed = f"{type(error).__name__}: {error}"
+            self.say(f"the server's part failed: {self.failed}")
+        phase.write_truth()
+        self.manifest["server"] = phase.manifest
         self.phase("end")
         time.sleep(1.5)
         self.whyslow("run", "stop", RUN)
@@ -179,6 +184,8 @@ class Kit:
         self.record()
         self.say("correlating")
         self.judge()
+        if self.failed:
+            self.manifest["error"] = self.failed
         self.manifest["seconds"] = round(time.time() - self.began, 1)
         results.write_json(f"{self.work}/manifest.json", self.manifest)
 
@@ -187,6 +194,7 @@ class Kit:
             recorder.stop()
         Child.stop_all()
         if not os.path.exists(f"{self.work}/manifest.json"):
+            self.manifest.setdefault("error", "interrupted")
             results.write_json(f"{self.work}/manifest.json", self.manifest)
         sizes = results.pack(self.work, self.options.out)
         for name, size in sizes.items():
@@ -213,12 +221,14 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         kit.run()
+        status = 1 if kit.failed else 0
     except Exception as error:
         kit.manifest["error"] = f"{type(error).__name__}: {error}"
         kit.say(f"FAILED: {error}")
         raise SystemExit(1) from error
     finally:
         kit.close()
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,8 @@ class ServerPhase:
         self.url = kit.server["url"]
         self.records = f"{kit.work}/profile_export.jsonl"
         self.manifest = {"regimes": []}
-        self.used_blocks = []
+        self.used_blocks, self.book = [], {}
+        self.undo, self.playing = None, False
 
     def fetch(self, path, body=None, timeout_s=60):
         return fetch(self.url + path, body, timeout_s)
@@ -61,9 +62,20 @@ class ServerPhase:
                 self.kit.say(f"skipped {name}")
                 continue
             self.kit.say(f"regime {name}: {text}")
-            window = self.regime(name)
-            self.manifest["regimes"].append({"name": name, "class": fault_class, "cause": cause, "text": text, **window})
-        self.write_truth()
+            about = {"name": name, "class": fault_class, "cause": cause, "text": text}
+            try:
+                about.update(self.regime(name))
+            except Exception as error:
+                # A machine with a GPU is seen once: what was recorded until here is worth keeping.
+                about["error"] = f"{type(error).__name__}: {error}"
+                self.kit.say(f"regime {name} failed: {error}")
+                self.end_fault()
+                if self.playing:
+                    self.played()
+            self.manifest["regimes"].append(about)
+            if self.kit.server_child.process.poll() is not None:
+                raise RuntimeError(f"the server ended during {name}: {self.kit.server_child.tail()}")
+            self.book = self.fetch("/kit/book")
         self.fetch("/kit/quit", {})
 
     def warm_up(self):
@@ -80,23 +92,34 @@ class ServerPhase:
         requests = self.plan.requests(name)
         start = time.time() + PREPARE_S + 0.6 * min(1.0, self.kit.options.scale)
         self.order(requests, start, 0)
+        self.playing = True
         begin = start + self.plan.lead
         self.watch_until(begin, name)
         started = time.time()
-        undo = fault(tenant) if fault else None
+        self.undo = fault(tenant) if fault else None
         if self.kit.lab and name in LAB_FAULTS:
             fetch(f"{self.kit.addresses['controlUrl']}/fault", {**LAB_FAULTS[name], "in_s": 0, "for_s": self.plan.fault})
         self.watch_until(begin + self.plan.fault, name)
-        if undo and name not in UNTIL_DRAINED:
-            undo()
+        if name not in UNTIL_DRAINED:
+            self.end_fault()
         ended = time.time()
-        done = self.client.json_line(90)
+        done = self.played()
         self.drain()
-        if undo and name in UNTIL_DRAINED:
-            undo()
+        if name in UNTIL_DRAINED:
+            self.end_fault()
             ended = time.time()
         window = {"start_us": int(started * 1e6), "end_us": int(ended * 1e6), "recover_us": int(RECOVER * self.plan.fault * 1e6)}
         return {**window, "tape_start_us": int(start * 1e6), **done}
+
+    def end_fault(self):
+        undo, self.undo = self.undo, None
+        if undo:
+            undo()
+
+    def played(self):
+        """Waits until the client has played the tape."""
+        self.playing = False
+        return self.client.json_line(90)
 
     def watch_until(self, when, name):
         """Waits; the baseline's use of the KV pool is looked at meanwhile."""
@@ -160,8 +183,10 @@ class ServerPhase:
                 pass
 
     def write_truth(self):
-        book = self.fetch("/kit/book")
+        """Of what was recorded, be it all or a part."""
+        if not os.path.exists(self.records):
+            return
         windows = [w for w in self.manifest["regimes"] if "start_us" in w]
-        labelled = truth.labels(truth.read_records(self.records), book, windows)
+        labelled = truth.labels(truth.read_records(self.records), self.book, windows)
         with open(f"{self.kit.work}/labels.json", "w", encoding="utf-8") as file:
             json.dump({"name": "gpu-kit", "family": "gpu_kit", "simulated": self.kit.simulated, "faults": windows, **labelled}, file)

@@ -34,6 +34,9 @@ class TransformerModel:
 
     def __init__(self, device="cuda", size=None, pool_bytes=None, max_tokens=40_960, dtype=torch.bfloat16):
         self.device, self.dtype = device, dtype
+        if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):
+            # cuDNN plans each shape anew, and here nearly every step has another one.
+            torch.backends.cuda.enable_cudnn_sdp(False)
         free = torch.cuda.mem_get_info()[0] if device == "cuda" else 4e9
         self.hidden, self.ffn, self.layers = size or choose_size(free)
         self.heads = self.hidden // HEAD
@@ -58,8 +61,8 @@ class TransformerModel:
         pool = pool_bytes or min(0.5 * left, 60e9)
         self.pool_blocks = int(pool / self.kv_bytes / BLOCK_TOKENS)
         slots = self.pool_blocks * BLOCK_TOKENS
-        self.keys = [torch.zeros(slots, KV_HEADS, HEAD, device=device, dtype=dtype) for _ in range(self.layers)]
-        self.values = [torch.zeros(slots, KV_HEADS, HEAD, device=device, dtype=dtype) for _ in range(self.layers)]
+        self.keys = [torch.zeros(slots, kv, device=device, dtype=dtype) for _ in range(self.layers)]
+        self.values = [torch.zeros(slots, kv, device=device, dtype=dtype) for _ in range(self.layers)]
         self.table = torch.zeros(MAX_ROWS, max_tokens // BLOCK_TOKENS + 1, device=device, dtype=torch.long)
         self.rows, self.free_rows = {}, list(range(MAX_ROWS))
         self.offsets = torch.arange(BLOCK_TOKENS, device=device)
@@ -121,17 +124,21 @@ class TransformerModel:
             mask = torch.arange(end, device=self.device)[None, :] <= at[:, None]
         return first, work.count, slots, mask
 
+    @staticmethod
+    def _gather(pool, slots):
+        """Whole rows of the pool; an embedding is the gather that PyTorch copies in wide words."""
+        return F.embedding(slots, pool).view(*slots.shape, KV_HEADS, HEAD)
+
     def _attention(self, layer, q, decode, prefill):
         out = torch.empty_like(q)
         group = self.heads // KV_HEADS
         for rows, slots, mask in decode:
             # The query heads of one KV head stand as queries of one sequence: nothing is repeated.
-            k, v = self.keys[layer][slots].transpose(1, 2), self.values[layer][slots].transpose(1, 2)
+            k, v = (self._gather(pool[layer], slots).transpose(1, 2) for pool in (self.keys, self.values))
             queries = q[rows].view(len(rows), KV_HEADS, group, HEAD)
             out[rows] = F.scaled_dot_product_attention(queries, k, v, attn_mask=mask).reshape(len(rows), self.heads, HEAD)
         for first, count, slots, mask in prefill:
-            k = self.keys[layer][slots].transpose(0, 1).repeat_interleave(group, 0)[None]
-            v = self.values[layer][slots].transpose(0, 1).repeat_interleave(group, 0)[None]
+            k, v = (self._gather(pool[layer], slots).transpose(0, 1).repeat_interleave(group, 0)[None] for pool in (self.keys, self.values))
             queries = q[first : first + count].transpose(0, 1)[None]
             result = F.scaled_dot_product_attention(queries, k, v, attn_mask=mask, is_causal=mask is None)
             out[first : first + count] = result[0].transpose(0, 1)
@@ -160,8 +167,8 @@ class TransformerModel:
         kv = KV_HEADS * HEAD
         for layer, weights in enumerate(self.blocks):
             q, k, v = (_norm(x) @ weights["qkv"]).split((self.hidden, kv, kv), dim=-1)
-            self.keys[layer][slots] = k.reshape(-1, KV_HEADS, HEAD)
-            self.values[layer][slots] = v.reshape(-1, KV_HEADS, HEAD)
+            self.keys[layer].index_copy_(0, slots, k)
+            self.values[layer].index_copy_(0, slots, v)
             attended = self._attention(layer, q.reshape(-1, self.heads, HEAD), decode_plan, prefill)
             x = x + attended.reshape(-1, self.hidden) @ weights["out"]
             gate, up = (_norm(x) @ weights["gate_up"]).chunk(2, dim=-1)

@@ -122,7 +122,7 @@ describe.skipIf(!hasPython)(`the kit without a GPU${needsPython}`, () => {
   beforeAll(() => {
     if (!fs.existsSync(path.join(ROOT, "dist/bench/gpu/score-run.js"))) throw new Error("not built: node scripts/ready.mjs");
     out = fs.mkdtempSync(path.join(os.tmpdir(), "whyslow-kit-out-"));
-    const args = ["--node", process.execPath, "--scale", "0.08", "--regimes", "kv_preempt,bw_cotenant", "--simulate"];
+    const args = ["--node", process.execPath, "--scale", "0.08", "--regimes", "kv_preempt", "--simulate"];
     const run = spawnSync("sh", [path.join(KIT, "run.sh"), ...args], {
       env: { PATH: "/usr/bin:/bin", OUT: out },
       encoding: "utf8",
@@ -156,7 +156,6 @@ describe.skipIf(!hasPython)(`the kit without a GPU${needsPython}`, () => {
     expect(manifest).not.toHaveProperty("report_error");
     expect(manifest.server.regimes.map((r) => [r.name, r.failed])).toEqual([
       ["baseline", 0],
-      ["bw_cotenant", 0],
       ["kv_preempt", 0],
     ]);
   });
