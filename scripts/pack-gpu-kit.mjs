@@ -13,7 +13,8 @@ const root = path.resolve(import.meta.dirname, "..");
 const at = (...parts) => path.join(root, ...parts);
 const cache = at(".gpu-kit");
 const version = process.versions.node;
-const run = (command, args, options = {}) => execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], ...options });
+const run = (command, args, options = {}) =>
+  execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], ...options });
 
 function fail(text) {
   process.stderr.write(`pack-gpu-kit: ${text}\n`);
@@ -35,7 +36,8 @@ function packedNode() {
     } catch {
       process.stderr.write("pack-gpu-kit: no strip: Node keeps its symbols\n");
     }
-    const lzma = "import lzma, shutil, sys\nwith open(sys.argv[1], 'rb') as a, lzma.open(sys.argv[2], 'wb', preset=6) as b: shutil.copyfileobj(a, b)";
+    const lzma =
+      "import lzma, shutil, sys\nwith open(sys.argv[1], 'rb') as a, lzma.open(sys.argv[2], 'wb', preset=6) as b: shutil.copyfileobj(a, b)";
     run("python3", ["-c", lzma, node, `${packed}.part`]);
     fs.renameSync(`${packed}.part`, packed);
   } finally {
