@@ -91,7 +91,9 @@ export function chartOptions(host: LaneHost, o: FrameOptions): uPlot.Options {
       setScale: [
         (u, key) => {
           const { min, max } = u.scales.x!;
-          if (key === "x" && min != null && max != null) host.viewed(min, max);
+          if (key !== "x" || min == null || max == null) return;
+          u.root.dataset.view = `${min.toFixed(6)} ${max.toFixed(6)}`;
+          host.viewed(min, max);
         },
       ],
       setCursor: [(u) => host.moved(u)],

@@ -4,6 +4,7 @@ import { lowerBound } from "../html/lower-bound.js";
 import { fromLogStep } from "../html/payload-codec.js";
 import { milliseconds } from "../number-text.js";
 import { chartOptions, type LaneHost } from "./chart-frame.js";
+import { DotRaster } from "./dot-raster.js";
 import type { Lane } from "./lane.js";
 import { colours, faded } from "./palette.js";
 
@@ -80,39 +81,34 @@ function powers(low: number, high: number): number[] {
 
 function paintDots(u: uPlot, dots: Dots, y: Float64Array): void {
   const { ctx, bbox } = u;
-  const px = devicePixelRatio;
   const { min: from, max: to } = u.scales.x!;
   const first = lowerBound(dots.time, from!);
   const last = lowerBound(dots.time, to! + 1e-9);
   const scaleX = bbox.width / (to! - from!);
   const yMin = Math.log(u.scales.y!.min!);
   const scaleY = bbox.height / (Math.log(u.scales.y!.max!) - yMin);
-  const xOf = (i: number): number => bbox.left + (dots.time[i]! - from!) * scaleX;
-  const yOf = (i: number): number => bbox.top + bbox.height - (Math.log(y[i]!) - yMin) * scaleY;
+  const xOf = (i: number): number => (dots.time[i]! - from!) * scaleX;
+  const yOf = (i: number): number => bbox.height - (Math.log(y[i]!) - yMin) * scaleY;
+  const raster = new DotRaster(bbox.width, bbox.height, (last - first > 4000 ? 2 : 3) * devicePixelRatio);
+  const slow: number[] = [];
+  for (let i = first; i < last; i++) {
+    if (!(y[i]! > 0)) continue;
+    if (dots.code[i] === 0) raster.dot(xOf(i), yOf(i));
+    else slow.push(i);
+  }
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
-  ctx.fillStyle = faded(colours().dot, last - first > 20_000 ? 0.5 : 0.75);
-  const size = (last - first > 4000 ? 2 : 3) * px;
-  const columns = Math.ceil(bbox.width / px) + 1;
-  const drawn = new Uint8Array(columns * (Math.ceil(bbox.height / px) + 1));
-  const slow: number[] = [];
-  for (let i = first; i < last; i++) {
-    if (!(y[i]! > 0)) continue;
-    if (dots.code[i] !== 0) {
-      slow.push(i);
-      continue;
-    }
-    const x = xOf(i);
-    const v = yOf(i);
-    const cell = Math.floor((v - bbox.top) / px) * columns + Math.floor((x - bbox.left) / px);
-    // What falls on a pixel that is taken would only cost time.
-    if (drawn[cell]! >= 2) continue;
-    drawn[cell]!++;
-    ctx.fillRect(x - size / 2, v - size / 2, size, size);
-  }
-  paintSlow(u, slow, dots, xOf, yOf, slow.length > 3000 ? 0.55 : 0.75);
+  raster.paint(ctx, bbox.left, bbox.top, faded(colours().dot, last - first > 20_000 ? 0.6 : 0.8));
+  paintSlow(
+    u,
+    slow,
+    dots,
+    (i) => bbox.left + xOf(i),
+    (i) => bbox.top + yOf(i),
+    slow.length > 3000 ? 0.55 : 0.75,
+  );
   ctx.restore();
 }
 

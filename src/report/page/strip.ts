@@ -63,9 +63,11 @@ export class Strip {
     for (const e of this.#episodes) {
       e.button.hidden = e.to < from || e.from > to;
       if (e.button.hidden) continue;
-      const left = this.#timeline.place(Math.max(e.from, from));
-      const right = this.#timeline.place(Math.min(e.to, to));
-      const width = Math.max(LEAST_WIDTH, right - left);
+      const start = this.#timeline.place(Math.max(e.from, from));
+      const end = this.#timeline.place(Math.min(e.to, to));
+      const width = Math.max(LEAST_WIDTH, end - start);
+      // A button that is wider than its episode stands over the middle of it.
+      const left = (start + end - width) / 2;
       const level = Math.max(
         0,
         ends.findIndex((end) => end <= left + 1),
