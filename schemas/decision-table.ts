@@ -86,6 +86,8 @@ export const decisionTableSchema = z
       smi_cpu_without_host: share,
       smi_communication_without_links: share,
       smi_throttle: share,
+      /** An answer for the CPU from an idle GPU alone, where the CPU was measured and shows nothing. */
+      cpu_unseen: share,
     }),
     causes: z.array(causeSchema).min(1),
     /** What tells two classes apart, in words. */

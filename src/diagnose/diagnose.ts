@@ -18,6 +18,7 @@ import { growIncidents } from "./grow-incidents.js";
 import { disturbedTime, findIncidents, type Incident } from "./incidents.js";
 import { judgeIncident, readFacts } from "./judge-incident.js";
 import { findLosses } from "./losses.js";
+import { mergeOverlapping, mergeSameKind } from "./merge-incidents.js";
 import { isNatural } from "./natural-load.js";
 import { serverGroups } from "./server-groups.js";
 import { sourceRows } from "./sources.js";
@@ -52,8 +53,9 @@ const time = (us: number): string | null => (Number.isFinite(us) ? formatIso(Mat
 /** All incidents of one server, those that only telemetry shows included. */
 const incidentsOf = (ctx: GroupContext): Incident[] => {
   const { q, all, detection } = ctx;
-  const byRequests = findIncidents(q, detection, findLosses(q, all, detection)).filter((i) => !isNatural(i, q, ctx.natural, detection));
-  const grown = growIncidents(byRequests, q, all, detection);
+  const byRequests = mergeOverlapping(findIncidents(q, detection, findLosses(q, all, detection)), q, detection);
+  const unusual = byRequests.filter((i) => !isNatural(i, q, ctx.natural, detection));
+  const grown = growIncidents(unusual, q, all, detection);
   const lost = disturbedTime(grown, 0);
   return [...grown, ...telemetryIncidents(ctx.group, ctx.view, (t) => valueAt(lost, t) > 0)];
 };
@@ -82,8 +84,9 @@ export const diagnose = (given: DiagnosisInput, table: DecisionTable): Report =>
   const episodes: Episode[] = [];
   const spikes: Spike[] = [];
   for (const { ctx, incidents } of found) {
-    for (const incident of incidents) {
-      const { episode } = judgeIncident(ctx, incident, missing);
+    const judge = (incident: Incident) => judgeIncident(ctx, incident, missing).episode;
+    const judged = incidents.map((incident) => ({ incident, episode: judge(incident) }));
+    for (const { incident, episode } of mergeSameKind(judged, ctx.q, ctx.detection, judge)) {
       episodes.push(episode);
       for (const spike of spikeRows(incident, episode, ctx.q, ctx.all, ctx.detection)) spikes.push(spike);
     }

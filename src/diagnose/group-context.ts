@@ -1,4 +1,5 @@
-import type { DecisionTable, DiagnosisInput } from "../../schemas/index.js";
+import type { DecisionTable, DiagnosisInput, Track } from "../../schemas/index.js";
+import { asOf } from "../core/interval-series.js";
 import { predictRow } from "../core/least-squares.js";
 import { type StepFunction, stepFunction, sumOfBoxes } from "../core/step-function.js";
 import { conditionalTpot, ttftBaseline } from "./baselines.js";
@@ -16,6 +17,23 @@ import { traceLoad } from "./trace-load.js";
 /** Marks after which a pause is no riddle. */
 const RESTART_MARKS: ReadonlySet<string> = new Set(["restart", "oom_kill", "model_load", "lora_load"]);
 
+/** Counters that only a new process sets back. */
+const COUNTERS = ["generation_tokens_total", "prompt_tokens_total", "success_total"];
+const RESET_TO = 0.5;
+
+const countersReset = (t: Track): number[] => {
+  const out = new Set<number>();
+  for (const name of COUNTERS) {
+    let last = Number.NaN;
+    t.columns[name]?.forEach((v, i) => {
+      if (!Number.isFinite(v)) return;
+      if (v < RESET_TO * last) out.add(t.ts_us[i]!);
+      last = v;
+    });
+  }
+  return [...out];
+};
+
 /** Times at which a start time changed: the process is another one from there on. */
 const restartsOf = (input: DiagnosisInput, group: ServerGroup): number[] => {
   const out: number[] = [];
@@ -29,6 +47,7 @@ const restartsOf = (input: DiagnosisInput, group: ServerGroup): number[] => {
       last = started[i]!;
     }
   }
+  for (const t of group.servers) out.push(...countersReset(t));
   for (const m of input.telemetry.marks) if (RESTART_MARKS.has(m.kind)) out.push(m.ts_us);
   return out.sort((a, b) => a - b);
 };
@@ -51,6 +70,25 @@ const prefillWork = (q: GroupRequests, baseRows: Int32Array): Float64Array | nul
 const prefillStart = (q: GroupRequests, work: Float64Array): Float64Array =>
   q.first.map((first, i) => Math.max(q.arrival[i]!, first - work[i]! * 1000));
 
+/** A hit ratio speaks for this long after its reading, µs. */
+const HIT_RATIO_US = 60e6;
+
+/** Share of prompt tokens that the prefix cache held, by the server's own counters. */
+const hitRatioOf = (group: ServerGroup, view: TelemetryView): ((t: number) => number) => {
+  const series = group.servers.map((t) => view.ratio(t, "prefix_hits_total", "prefix_queries_total")).filter((s) => s.n > 0);
+  return (t) => {
+    let sum = 0;
+    let n = 0;
+    for (const s of series) {
+      const ratio = asOf(s, t, HIT_RATIO_US);
+      if (!Number.isFinite(ratio)) continue;
+      sum += Math.min(1, ratio);
+      n++;
+    }
+    return n > 0 ? sum / n : Number.NaN;
+  };
+};
+
 const runningSum = (values: Float64Array): Float64Array => {
   const out = new Float64Array(values.length + 1);
   for (let i = 0; i < values.length; i++) out[i + 1] = out[i]! + (Number.isFinite(values[i]!) ? values[i]! : 0);
@@ -72,7 +110,7 @@ export const groupContext = (
   table: DecisionTable,
   lastSeen_us: number,
 ): GroupContext => {
-  const q = groupRequests(input.requests, group.rows, lastSeen_us);
+  const q = groupRequests(input.requests, group.rows, lastSeen_us, hitRatioOf(group, view));
   const detection = detect(q, input.slo_ms);
   const load = traceLoad(q);
   const work = prefillWork(q, detection.fitRows);

@@ -1,5 +1,6 @@
 import type { RequestColumns } from "../../schemas/index.js";
 import { lastAtOrBefore } from "../core/step-function.js";
+import { activeSpanUs } from "./active-time.js";
 
 /** The requests of one server as compact columns, in order of arrival. NaN = missing. Times µs, durations ms. */
 export interface GroupRequests {
@@ -12,6 +13,8 @@ export interface GroupRequests {
   readonly censored: Uint8Array;
   readonly sent: Float64Array;
   readonly arrival: Float64Array;
+  /** From the first to the last arrival without long pauses, µs: what usual rates are rates of. */
+  readonly activeSpan: number;
   readonly first: Float64Array;
   readonly end: Float64Array;
   readonly ttft: Float64Array;
@@ -23,7 +26,7 @@ export interface GroupRequests {
   readonly prefill: Float64Array;
   readonly transfer: Float64Array;
   readonly input: Float64Array;
-  /** Prompt tokens that were computed; the whole prompt where the cached share is unknown. */
+  /** Prompt tokens that were computed, by the request or by the server's hit counters; the whole prompt where neither tells. */
   readonly uncached: Float64Array;
   readonly output: Float64Array;
   /** Longest time between two chunks, the median of them, their number; NaN without recorded gaps. */
@@ -39,8 +42,16 @@ const medianOfGaps = (gaps: Float32Array): number => {
   return sorted[sorted.length >> 1]!;
 };
 
-/** `lastSeen_us`: up to when open requests are known to have waited. */
-export const groupRequests = (all: RequestColumns, rows: Int32Array, lastSeen_us: number): GroupRequests => {
+/**
+ * `lastSeen_us`: up to when open requests are known to have waited. `hitRatio`: share of prompt tokens that the server's prefix cache held
+ * at a time, NaN where unknown; used where a request does not tell its own.
+ */
+export const groupRequests = (
+  all: RequestColumns,
+  rows: Int32Array,
+  lastSeen_us: number,
+  hitRatio: (t: number) => number = () => Number.NaN,
+): GroupRequests => {
   const n = rows.length;
   const column = (source: Float64Array): Float64Array => {
     const out = new Float64Array(n);
@@ -65,7 +76,8 @@ export const groupRequests = (all: RequestColumns, rows: Int32Array, lastSeen_us
     const r = rows[i]!;
     const status = all.status[r]!;
     usable[i] = status === 0 && all.warmup[r] === 0 ? 1 : 0;
-    uncached[i] = Number.isFinite(cached[i]!) ? Math.max(0, input[i]! - cached[i]!) : input[i]!;
+    const hits = Number.isFinite(cached[i]!) ? cached[i]! : input[i]! * hitRatio(all.arrival_us[r]!);
+    uncached[i] = Number.isFinite(hits) ? Math.max(0, input[i]! - hits) : input[i]!;
     if (status >= 2) {
       censored[i] = 1;
       if (!Number.isFinite(end[i]!)) end[i] = Math.max(lastSeen_us, sent[i]!);
@@ -85,13 +97,15 @@ export const groupRequests = (all: RequestColumns, rows: Int32Array, lastSeen_us
       medianGap[i] = medianOfGaps(gaps);
     }
   }
+  const arrival = column(all.arrival_us);
   return {
     n,
     row: rows,
     usable,
     censored,
     sent,
-    arrival: column(all.arrival_us),
+    arrival,
+    activeSpan: activeSpanUs(arrival),
     first,
     end,
     ttft,

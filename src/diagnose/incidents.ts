@@ -56,6 +56,8 @@ export const mainLoss = (losses: readonly Loss[]): Loss => {
   return best;
 };
 
+export const byStart = (a: Incident, b: Incident): number => a.from - b.from || (a.rows[0] ?? 0) - (b.rows[0] ?? 0);
+
 const BINS = 400;
 
 /** The time of the deepest valley that parts a cluster in two, or NaN. */
@@ -153,6 +155,15 @@ const worthKeeping = (rows: readonly number[], detection: Detection): boolean =>
   return strong >= 3;
 };
 
+/** The incident of some requests that lost time; null where they lost none. */
+export const incidentOf = (given: readonly number[], losses: readonly Loss[], q: GroupRequests, detection: Detection): Incident | null => {
+  const rows = [...given].sort((a, b) => a - b);
+  const { weight, support } = rootWeight(losses, q, detection);
+  if (weight.at.length < 2) return null;
+  const excess_ms = losses.reduce((a, l) => a + ((l.to - l.from) / 1000) * l.rate, 0);
+  return { rows, losses, metric: leadingMetric(rows, detection), ...extent(support), weight, support, excess_ms };
+};
+
 export const findIncidents = (q: GroupRequests, detection: Detection, byRow: ReadonlyMap<number, Loss[]>): Incident[] => {
   const arrivals: number[] = [];
   for (let i = 1; i < q.n; i++) arrivals.push(q.arrival[i]! - q.arrival[i - 1]!);
@@ -163,22 +174,16 @@ export const findIncidents = (q: GroupRequests, detection: Detection, byRow: Rea
     if (!worthKeeping(cluster, detection)) continue;
     for (const part of split(cluster, byRow)) {
       const rows = [...part].sort((a, b) => a - b);
-      const losses = rows.flatMap((r) => byRow.get(r)!);
-      const { weight, support } = rootWeight(losses, q, detection);
-      if (weight.at.length < 2) continue;
-      const excess = losses.reduce((a, l) => a + ((l.to - l.from) / 1000) * l.rate, 0);
-      out.push({
+      const incident = incidentOf(
         rows,
-        losses,
-        metric: leadingMetric(rows, detection),
-        ...extent(support),
-        weight,
-        support,
-        excess_ms: excess,
-      });
+        rows.flatMap((r) => byRow.get(r)!),
+        q,
+        detection,
+      );
+      if (incident !== null) out.push(incident);
     }
   }
-  return out.sort((a, b) => a.from - b.from || a.rows[0]! - b.rows[0]!);
+  return out.sort(byStart);
 };
 
 /** Incidents that lost less than this share of what the largest one did are part of what is usual. */

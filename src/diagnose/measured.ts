@@ -30,9 +30,28 @@ export const measuredOf = (group: ServerGroup): Measured => {
   };
 };
 
+/** A NIC that is used to this share of its speed carries more than requests and tokens. */
+const NIC_USED = 0.1;
+const NIC_READINGS = 3;
+
+const usesNic = (group: ServerGroup): boolean =>
+  group.links.some((tracks) =>
+    tracks.some((t) => {
+      const speed = t.columns.speed_bytes_per_s?.find((v) => v > 0) ?? Number.NaN;
+      const counts = [t.columns.rx_bytes_total, t.columns.tx_bytes_total];
+      return counts.some((c) => {
+        let busy = 0;
+        c?.forEach((v, i) => {
+          if (i > 0 && (v - c[i - 1]!) / ((t.ts_us[i]! - t.ts_us[i - 1]!) / 1e6) >= NIC_USED * speed) busy++;
+        });
+        return busy >= NIC_READINGS;
+      });
+    }),
+  );
+
 /** Classes that are impossible by construction: one GPU and no transfer between instances has nothing to communicate. */
 export const excludedClasses = (group: ServerGroup, q: GroupRequests): ReadonlySet<VerdictClass> => {
-  const transfers = measuredOf(group).transfer || q.transfer.some((t) => Number.isFinite(t));
+  const transfers = measuredOf(group).transfer || q.transfer.some((t) => Number.isFinite(t)) || usesNic(group);
   return group.groupQuality === 0 && !transfers ? new Set<VerdictClass>(["communication"]) : new Set();
 };
 

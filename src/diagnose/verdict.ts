@@ -53,6 +53,13 @@ const supportOf = (s: Situation, c: VerdictClass) => {
   return { groups, strong };
 };
 
+/** Host facts this strong, or this share of the lost time in front of the scheduler, are a sign of the CPU; an idle GPU alone is none. */
+const CPU_SIGN = 0.15;
+const FRONT_SHARE = 0.5;
+
+const cpuSeen = (s: Situation): boolean =>
+  (s.score.groups.get("host")?.cpu_tokenization ?? 0) >= CPU_SIGN || (s.ctx.phases.tokenize ?? 0) >= FRONT_SHARE;
+
 /** Upper bounds of the confidence that the inputs allow, by name. */
 const capsFor = (s: Situation, c: VerdictClass): Map<string, number> => {
   const { ctx, score, measured } = s;
@@ -72,6 +79,7 @@ const capsFor = (s: Situation, c: VerdictClass): Map<string, number> => {
     if (c === "cpu_tokenization" && !measured.cpu) caps.set("no_host_metrics", limits.smi_cpu_without_host);
     if (c === "communication" && !measured.links) caps.set("no_link_metrics", limits.smi_communication_without_links);
   }
+  if (c === "cpu_tokenization" && measured.cpu && !cpuSeen(s)) caps.set("no_sign_of_the_cpu", limits.cpu_unseen);
   const { groups } = supportOf(s, c);
   if (groups < 2 && c !== "indeterminate") caps.set("one_group", limits.one_group);
   return caps;

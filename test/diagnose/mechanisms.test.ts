@@ -55,3 +55,94 @@ describe("clocks held down", () => {
     expect([e.class, e.cause]).toEqual(["compute", "thermal"]);
   });
 });
+
+describe("what only looks like a resource", () => {
+  const queue = { from: 60, to: 80, ttft_ms: 900, waits: "queue" as const };
+
+  it("a number of running requests that never rises while others wait is a limit, stated or not", () => {
+    const input = mapTracks(
+      syntheticRun({ faults: [{ ...queue, levels: { tensor_active_ratio: 0.35, gr_engine_active_ratio: 0.98, sm_active_ratio: 0.9 } }] }),
+      (t) => (t.entity.kind === "server" ? { ...t, columns: { ...t.columns, running: t.columns.running!.map((v) => Math.min(6, v)) } } : t),
+    );
+    const e = mainOf(input);
+    expect([e.class, e.kind, e.cause]).toEqual(["indeterminate", "other", "admission-limit"]);
+  });
+
+  it("an idle GPU beside a calm, measured CPU is no proof of the CPU", () => {
+    const idle = { gr_engine_active_ratio: 0.3, sm_active_ratio: 0.15, gpu_util_ratio: 0.3, power_w: 150 };
+    const e = mainOf(syntheticRun({ faults: [{ from: 60, to: 80, tpot: 2.5, levels: idle }] }));
+    expect(e.class).toBe("indeterminate");
+  });
+
+  it("a server whose counters start again restarted, and no class is blamed", () => {
+    const input = syntheticRun({ faults: [{ ...queue, waits: "outside", levels: { generation_tokens_total: 0 } }] });
+    const reset = mapTracks(input, (t) =>
+      t.entity.kind !== "server"
+        ? t
+        : { ...t, columns: { ...t.columns, success_total: t.ts_us.map((_, i) => (i < 65 ? 100 + i : i - 65)) } },
+    );
+    const e = mainOf(reset);
+    expect([e.class, e.kind, e.cause]).toEqual(["indeterminate", "other", "restart-or-load"]);
+    expect(mainOf(input).cause).not.toBe("restart-or-load");
+  });
+
+  it("an engine of the group that is fed long prompts holds the others up: compute, not communication", () => {
+    const fault = CLEAR.communication!.faults![0]!;
+    const input = syntheticRun({ gpus: 2, faults: [fault] });
+    const server = input.telemetry.tracks.find((t) => t.entity.kind === "server")!;
+    const engine = (rank: number, inFault: number): Track => {
+      let total = 0;
+      const tokens = server.ts_us.map((_, i) => {
+        total += i >= 60 && i < 80 ? inFault : 4000;
+        return total;
+      });
+      return {
+        ...server,
+        entity: { ...server.entity, key: `vllm:llm-0/${rank}`, labels: { ...server.entity.labels, rank: String(rank) } },
+        columns: { ...server.columns, prompt_tokens_total: tokens },
+      };
+    };
+    const with2 = (inFault: number): DiagnosisInput => ({
+      ...input,
+      telemetry: {
+        ...input.telemetry,
+        tracks: [...input.telemetry.tracks.filter((t) => t !== server), engine(0, 4000), engine(1, inFault)],
+      },
+    });
+    const remote = mainOf(with2(60_000));
+    expect([remote.class, remote.cause]).toEqual(["compute", "prefill-interference-remote-rank"]);
+    expect(mainOf(with2(4000)).class).toBe("communication");
+  });
+});
+
+describe("episodes", () => {
+  it("of one fault that come apart in time are joined", () => {
+    const fault = CLEAR.cpu_tokenization!.faults![0]!;
+    const report = diagnose(
+      syntheticRun({
+        faults: [
+          { ...fault, from: 40, to: 48 },
+          { ...fault, from: 51, to: 60 },
+        ],
+      }),
+      table,
+    );
+    expect(report.episodes.filter((e) => e.requests > 10)).toHaveLength(1);
+  });
+
+  it("twenty seconds apart stay two, of one kind or not", () => {
+    const cpu = CLEAR.cpu_tokenization!.faults![0]!;
+    for (const other of [cpu, CLEAR.bandwidth!.faults![0]!]) {
+      const report = diagnose(
+        syntheticRun({
+          faults: [
+            { ...cpu, from: 40, to: 50 },
+            { ...other, from: 70, to: 80 },
+          ],
+        }),
+        table,
+      );
+      expect(report.episodes.filter((e) => e.requests > 10)).toHaveLength(2);
+    }
+  });
+});

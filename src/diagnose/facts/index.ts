@@ -1,4 +1,5 @@
 import type { Fact } from "../episode-context.js";
+import { remotePrefill } from "./engine-facts.js";
 import { allStopped, clientSide, restart, sharedGpu } from "./event-facts.js";
 import { cgroupThrottle, cpuGrowth, cpuPegged, cpuSteal, ioPressure, psi, runWait } from "./host-facts.js";
 import { congestion, linkDowngraded, linkHigh, rankImbalance } from "./link-facts.js";
@@ -34,6 +35,7 @@ export const FACTS: Readonly<Record<string, Fact>> = {
   arrival_surge: arrivalSurge,
   batch_surge: batchSurge,
   prefill_dose: prefillDose,
+  remote_prefill: remotePrefill,
   stall_sync: stallSync,
   victims_only: victimsOnly,
   catch_up: catchUp,

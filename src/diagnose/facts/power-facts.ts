@@ -11,6 +11,9 @@ const POWER_REASON = 0x4;
 /** A clock this far below its usual counts for decode too; above, decode hardly feels it. */
 const DECODE_FEELS = [0.6, 0.45] as const;
 const DECODE_LITTLE = 0.3;
+/** Unless memory traffic fell this much with a clock that is this far down. */
+const MEMORY_FELL = [0.15, 0.35] as const;
+const DEEP = [0.15, 0.3] as const;
 /** A throttled GPU whose source has no reason bits. */
 const REASON_UNKNOWN = 0.7;
 
@@ -66,6 +69,13 @@ const clockFall = (ctx: EpisodeContext, tracks: readonly Track[]): { reading: Re
   return reading === null || !(reading.p95 > 0) ? null : { reading, fall: 1 - reading.value / reading.p95 };
 };
 
+/** Fall of memory traffic against its usual. Decode lives on it: where it fell with the clock, decode felt the clock. */
+const memoryFall = (ctx: EpisodeContext): number => {
+  const r =
+    readGpus(ctx, "dram_active_ratio", { width: 0.25, ratio: true }) ?? readGpus(ctx, "mem_util_ratio", { width: 0.25, ratio: true });
+  return r === null || !(r.usual > 0) ? 0 : 1 - r.value / r.usual;
+};
+
 /** Clock fall of the slowest GPU: one throttled rank slows all. */
 export const throttle: Fact = (ctx, row) => {
   let slowest: Reading | null = null;
@@ -82,8 +92,8 @@ export const throttle: Fact = (ctx, row) => {
   const known = !Number.isNaN(thermal);
   const byHeat = ramp(depth, ...rampOf(row, "depth")) * (known ? thermal : REASON_UNKNOWN);
   const byPower = ramp(depth, ...rampOf(row, "power_depth")) * (known ? power : 0);
-  const clock = 1 - depth;
-  const decode = DECODE_LITTLE + (1 - DECODE_LITTLE) * ramp(clock, DECODE_FEELS[0], DECODE_FEELS[1]);
+  const feels = Math.max(ramp(1 - depth, DECODE_FEELS[0], DECODE_FEELS[1]), ramp(memoryFall(ctx), ...MEMORY_FELL) * ramp(depth, ...DEEP));
+  const decode = DECODE_LITTLE + (1 - DECODE_LITTLE) * feels;
   const p = ctx.phases;
   const decodeShare = p.decode ?? 0;
   const felt = clamp(1 - decodeShare + decode * decodeShare, 0, 1);

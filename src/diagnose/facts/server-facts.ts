@@ -162,16 +162,44 @@ export const hitDrop: Fact = (ctx, row) => {
   return factOf(row.name, r, ramp(fall, ...rampOf(row, "fall")) * (0.3 + 0.7 * full), { value: fall, expected: 0, contrast: Number.NaN });
 };
 
+/** Readings with requests waiting before a flat number of running ones is taken for a limit. */
+const FLAT_READINGS = 4;
+
+/**
+ * Share of the incident's readings with requests waiting in which exactly as many ran as ever do: a limit that no one states. A GPU that is
+ * short lets the number float. NaN with too few readings.
+ */
+const runningFlat = (ctx: EpisodeContext): number => {
+  if (ctx.group.servers.length !== 1) return Number.NaN;
+  const { ts_us, columns } = ctx.group.servers[0]!;
+  const { running, waiting } = columns;
+  if (running === undefined || waiting === undefined) return Number.NaN;
+  const lag = ctx.view.lag_us(ctx.group.servers[0]!);
+  let most = 0;
+  for (const v of running) if (v > most) most = v;
+  let flat = 0;
+  let all = 0;
+  for (let i = 0; i < ts_us.length; i++) {
+    const t = ts_us[i]! - lag;
+    if (t < ctx.incident.from || t > ctx.incident.to || !(waiting[i]! >= 1)) continue;
+    all++;
+    if (running[i] === most) flat++;
+  }
+  return all < FLAT_READINGS || most < 2 ? Number.NaN : flat / all;
+};
+
 /** Requests wait although memory is free, because no more may run: a limit, none of the five resources. */
 export const admissionLimit: Fact = (ctx, row) => {
   const waiting = waitingReading(ctx);
   const usage = usageReading(ctx);
   const running = runningReading(ctx);
   const limit = maxRunning(ctx);
-  if (waiting === null || running === null || !(limit > 0)) return null;
+  if (waiting === null || running === null) return null;
+  const reached = limit > 0 ? ramp(running.value / limit, ...rampOf(row, "running")) : ramp(runningFlat(ctx), ...rampOf(row, "flat"));
+  if (Number.isNaN(reached)) return null;
   const strength = Math.min(
     ramp(waiting.value, ...rampOf(row, "waiting")),
-    ramp(running.value / limit, ...rampOf(row, "running")),
+    reached,
     usage === null ? 0.5 : 1 - ramp(usage.value, ...rampOf(row, "usage")),
   );
   return factOf(row.name, waiting, strength, { contrast: Number.NaN });
