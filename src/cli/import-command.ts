@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { AppError } from "../../schemas/error-codes.js";
 import { type ImportedFile, type ImportOutcome, importFiles, recogniseFiles } from "../intake/import-files.js";
+import { IMPORTERS } from "../intake/importers/index.js";
 import { openStore } from "../store/open-store.js";
 import { type CommandIo, type CommandModule, DB_OPTION, databasePath } from "./command-io.js";
 import { ANCHOR_OPTION, importClock, ZONE_OPTION } from "./import-clock.js";
@@ -28,6 +29,7 @@ export const register: CommandModule["register"] = (program: Command, io: Comman
     .option("--columns <names>", "columns of a table without a header, in order, separated by commas")
     .option(...DB_OPTION)
     .option("--json", "print the summary as JSON")
+    .addHelpText("after", () => `\nFormats:\n${IMPORTERS.map((i) => `  ${i.name.padEnd(22)} ${i.looks_for}`).join("\n")}`)
     .action((run: string, files: string[], flags: ImportFlags) => importCommand(run, files, flags, io));
 };
 

@@ -27,7 +27,8 @@ export async function recogniseFormat(file: InputFile): Promise<Importer> {
   const scored = IMPORTERS.map((importer) => ({ importer, score: importer.recognise(head, path.basename(file.path)) }));
   const best = scored.reduce((a, b) => (b.score > a.score ? b : a));
   if (best.score > RECOGNISED) return best.importer;
-  throw new AppError("FILE_FORMAT", `${file.path} is of no known format; looked for ${IMPORTERS.map((i) => i.looks_for).join("; ")}`, {
-    mend: "name the format with --format if it is one of these",
+  const names = IMPORTERS.map((i) => i.name).join(", ");
+  throw new AppError("FILE_FORMAT", `${file.path} is of no known format; looked for ${names}`, {
+    mend: "name the format with --format if it is one of these, or bring the requests into whyslow's own form (docs/request-form.md)",
   });
 }

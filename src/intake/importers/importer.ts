@@ -34,7 +34,7 @@ export interface ImportContext {
 export interface Importer {
   /** For `--format` and the summary; kebab-case, equals the file's name. */
   readonly name: string;
-  /** What the content is recognised by, for the error that lists what was looked for. */
+  /** What the content is recognised by, for the list of formats in the command's help. */
   readonly looks_for: string;
   /**
    * How sure it is, 0..1, that it can read the file, from its first 64 KiB (inflated). The name may break ties only.

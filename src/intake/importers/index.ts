@@ -8,6 +8,7 @@ import { inferencePerf } from "./inference-perf.js";
 import { llmLoadTest } from "./llm-load-test.js";
 import { llmperf } from "./llmperf.js";
 import { mlperfLoadgen } from "./mlperf-loadgen.js";
+import { ncclTests } from "./nccl-tests.js";
 import { nvidiaSmiCsv } from "./nvidia-smi-csv.js";
 import { nvidiaSmiDmon } from "./nvidia-smi-dmon.js";
 import { openmetrics } from "./openmetrics.js";
@@ -39,5 +40,6 @@ export const IMPORTERS: readonly Importer[] = [
   nvidiaSmiDmon,
   prometheusJson,
   requestForm,
+  ncclTests,
   arrivalTrace,
 ];
