@@ -5,9 +5,13 @@ import { diagnose } from "../diagnose/diagnose.js";
 import type { Store } from "../store/open-store.js";
 import { readDiagnosisInput } from "./correlation.js";
 
+/** A pass reads no more requests than this, the latest: its memory is bounded, because a thread that runs out of it may take the agent along. */
+export const MOST_REQUESTS = 20_000;
+
 /** One pass of live judging: the same path as `whyslow correlate`, over a range of the agent's own store. */
-export function judgeRange(store: Store, range: PassRange, nowMs: () => number = () => performance.now()): LivePass {
+export function judgeRange(store: Store, asked: PassRange, most = MOST_REQUESTS, nowMs: () => number = () => performance.now()): LivePass {
   const begin = nowMs();
+  const range = { from_us: store.read.boundedFrom(asked.from_us, asked.to_us, most), to_us: asked.to_us };
   try {
     const input = readDiagnosisInput(store, { select: range, slo_ms: {} });
     const report = diagnose(input, defaultDecisionTable());

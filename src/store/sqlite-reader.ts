@@ -39,6 +39,20 @@ export class SqliteReader implements StoreReader {
     return this.within(selection, (scope) => rejectedCounts(this.db, scope).map(({ source_id: _, ...row }) => row));
   }
 
+  boundedFrom(from_us: number, to_us: number, most: number): number {
+    try {
+      const beyond = this.db
+        .prepare<[number, number, number], number>(
+          "SELECT start_us FROM request WHERE start_us BETWEEN ? AND ? ORDER BY start_us DESC LIMIT 1 OFFSET ?",
+        )
+        .pluck()
+        .get(from_us, to_us, most);
+      return beyond === undefined ? from_us : beyond + 1;
+    } catch (error) {
+      throw storeError(error, this.file, "open");
+    }
+  }
+
   private importedRequests(scope: Scope): Record<string, unknown>[] {
     const part = scope.imports;
     if (!part) return [];

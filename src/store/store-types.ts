@@ -98,6 +98,8 @@ export interface StoreReader {
   /** The run's bounds, the extent of its imports where it has none; an open run ends now. Null when nothing is known. */
   range(selection: Selection): { start_us: number; end_us: number } | null;
   rejected(selection: Selection): RejectedCount[];
+  /** The earliest time of the interval from which on no more than about `most` requests begin, µs. Cheap. */
+  boundedFrom(from_us: number, to_us: number, most: number): number;
 }
 
 export interface Store {

@@ -13,6 +13,7 @@ import { writeExposition } from "../../src/text/exposition-writer.js";
 import { formatIso } from "../../src/time/iso-time.js";
 import { fakeTimers } from "../platform/fake-timers.js";
 import { sampleEpisode } from "../report/sample-report.js";
+import { request } from "../store/store-rows.js";
 import { endAgents, tempDir } from "./agent-bench.js";
 
 afterEach(endAgents);
@@ -222,6 +223,20 @@ describe("verdicts in the store", () => {
     expect(store.verdicts.spikes(T0, T0 + 12e6, 10)).toEqual(judged.spikes);
     const page = writeExposition(createSpikeCounters(store.verdicts.totals()).families());
     expect(page).toContain('spikes_total{class="compute",cause="burst-saturation",metric="ttft",server="llm-0"} 2\n');
+    store.close();
+  });
+});
+
+describe("boundedFrom", () => {
+  it("leaves out what lies before the latest requests", () => {
+    const store = openStore(path.join(tempDir(), "b.db"), { mode: "write" });
+    const source = { name: "otlp", node: "n1", run: null, interval_ms: null, window_ms: null, lag_ms: null };
+    const views = Array.from({ length: 10 }, (_, i) => ({ ...request(`r${i}`, T0 + i * 1e6) }));
+    store.sink.requests(source, views);
+    store.sink.flush();
+    const from = store.read.boundedFrom(T0 - 5e6, T0 + 60e6, 4);
+    expect(store.read.requestViews({ from_us: from, to_us: T0 + 60e6 }).filter((v) => v.start_us >= from)).toHaveLength(4);
+    expect(store.read.boundedFrom(T0 - 5e6, T0 + 60e6, 10)).toBe(T0 - 5e6);
     store.close();
   });
 });
