@@ -58,7 +58,8 @@ export function drawVariation(seed: number, options: DrawOptions = {}): Variatio
   const shape: Omit<Workload, "rate_per_s"> = { ...pick(WORKLOADS), ...plan?.workload };
   const load = serverLoad(server, shape, 0.25 + 0.25 * random.next());
   const effect = 0.5 + 0.8 * random.next();
-  const seconds = Math.min(600, Math.max(pick(LENGTHS), Math.round(LEAST_REQUESTS / load.rate_per_s)));
+  const replicas = random.next() < 0.2 && tp === 1 && plan?.server === undefined ? 2 + Math.floor(2 * random.next()) : 1;
+  const seconds = Math.min(replicas > 1 ? 130 : 600, Math.max(pick(LENGTHS), Math.round(LEAST_REQUESTS / load.rate_per_s)));
   const faults: Fault[] = [];
   if (plan) {
     const length_s = plan.seconds[0] + (plan.seconds[1] - plan.seconds[0]) * random.next();
@@ -79,13 +80,12 @@ export function drawVariation(seed: number, options: DrawOptions = {}): Variatio
   const lag_s = random.next() < 0.5 ? 0 : 3 * random.next();
   const offset_s = random.next() < 0.5 ? 0 : 4 * random.next() - 2;
   const loss = random.next() < 0.5 ? 0 : 0.2 * random.next();
-  const replicas = random.next() < 0.2 && tp === 1 && plan?.server === undefined ? 2 + Math.floor(2 * random.next()) : 1;
   return {
     name: `${family}-${server.gpu}${tp > 1 ? `tp${tp}` : ""}-${seed}`,
     seed,
     family,
     scenario: { seed, server, workload: { ...shape, rate_per_s: load.rate_per_s / (replicas > 1 ? 1.3 : 1) }, faults },
-    seconds: replicas > 1 ? Math.min(seconds, 130) : seconds,
+    seconds,
     watch: {
       inputs,
       engine: pick(ENGINES),
