@@ -8,7 +8,9 @@ import { type AgentHealth, agentFamilies } from "../../src/export/agent-families
 import { canonicalFamilies } from "../../src/export/canonical-metrics.js";
 import { createLatestValues } from "../../src/export/latest-values.js";
 import { createSelfMetrics } from "../../src/export/self-metrics.js";
+import { createSpikeCounters } from "../../src/export/spike-families.js";
 import { writeExposition } from "../../src/text/exposition-writer.js";
+import { sampleEpisode, sampleReport } from "../report/sample-report.js";
 
 const PROMTOOL = "/usr/bin/promtool";
 const hasPromtool = fs.existsSync(PROMTOOL);
@@ -159,7 +161,12 @@ describe("the metric catalogue", () => {
         const labels = { index: "0", role: "engine", type: "nic", engine: "vllm", rank: "0", model: 'a "b"\\c' };
         latest.take("test", 1000, [fullSample(kind, "one", labels), fullSample(kind, "two", labels)]);
       }
-      const page = writeExposition([...canonicalFamilies(latest.fresh()), ...agentFamilies(health)]) + (await createSelfMetrics().text());
+      const found = createSpikeCounters({ spikes: [], episodes: [] });
+      found.add({ episode: { ...sampleEpisode, server: 'a "b"\\c' }, spikes: sampleReport.spikes });
+      found.open([{ ...sampleEpisode, cause: null, server: null }]);
+      const page =
+        writeExposition([...canonicalFamilies(latest.fresh()), ...agentFamilies(health), ...found.families()]) +
+        (await createSelfMetrics().text());
       for (const metric of allMetrics()) expect(page).toContain(`# TYPE ${metric.name} ${metric.type}\n`);
       const judge = spawnSync(PROMTOOL, ["check", "metrics"], { input: page, encoding: "utf8" });
       expect(judge.error).toBe(undefined);
