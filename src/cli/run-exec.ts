@@ -47,8 +47,10 @@ async function importLeft(options: RunExecOptions, io: CommandIo): Promise<numbe
   const store = openStore(options.file, { mode: "write" });
   try {
     // What has just run here counted its times from this machine's start.
-    const clock = { anchor: "boot", boot_us: monotonicZeroUs(io.wallUs()) } as const;
+    const now_us = io.wallUs();
+    const clock = { anchor: "boot", boot_us: monotonicZeroUs(now_us), now_us } as const;
     const { files: read } = await importFiles(files, { run: options.id, sink: store.sink, clock });
+    for (const { path, warnings } of read) for (const text of warnings) io.err(`whyslow: ${path}: ${text}\n`);
     if (read.every((f) => f.requests + f.samples + f.series + f.marks === 0)) {
       throw new AppError("FILE_FORMAT", `what the command left in ${options.imports.join(", ")} holds nothing that can be used`);
     }

@@ -138,6 +138,32 @@ describe("createServerDiscovery", () => {
   });
 });
 
+describe("createServerDiscovery and trtllm-serve", () => {
+  const json = '[{"iter":1,"iterLatencyMS":7.0,"numActiveRequests":1}]';
+  const found = async (prometheus: { status: number; body: string }) => {
+    const discovery = createServerDiscovery({
+      ports: [8000],
+      nowMs: () => 0,
+      processes: async () => [],
+      get: async (url) => ({
+        ...(url.endsWith("/prometheus/metrics") ? prometheus : { status: 200, body: json }),
+        truncated: false,
+        start_us: 0,
+        end_us: 0,
+        duration_ms: 1,
+      }),
+    });
+    await discovery.look();
+    return discovery.servers.map((s) => [s.engine, s.metrics_path]);
+  };
+
+  it("knows its JSON page, and its Prometheus page where it has one", async () => {
+    expect(recogniseEngine("[]")).toBeNull();
+    expect(await found({ status: 404, body: "" })).toEqual([["trtllm", "/metrics"]]);
+    expect(await found({ status: 200, body: "trtllm_num_requests_running 1\n" })).toEqual([["trtllm", "/prometheus/metrics"]]);
+  });
+});
+
 describe("readRange", () => {
   const range = (query: string) => readRange(new URLSearchParams(query), 10_000_000_000_000);
 

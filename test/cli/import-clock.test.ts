@@ -50,6 +50,20 @@ describe("whyslow import of files whose clock is not the wall clock", () => {
     expect((await cli(["import", "r1", BENCH, "--anchor", "whenever", "--db", db])).status).toBe(2);
   });
 
+  it("what whyslow run exec leaves is of this machine's clock", async () => {
+    const left = path.join(scratch.folder, "result.json");
+    const script = `const start = Number(process.hrtime.bigint()) / 1e9;
+      require("node:fs").writeFileSync(process.argv[1], JSON.stringify({ date: "20260101-000000", completed: 1, ttfts: [0.001], itls: [[]], output_lens: [1], start_times: [start] }))`;
+    const nowUs = Date.now() * 1000;
+    const { status } = await cli(
+      ["run", "exec", "r1", "--import", left, "--db", db, "--", process.execPath, "-e", script, left],
+      {},
+      nowUs,
+    );
+    expect(status).toBe(0);
+    expect(Math.abs(views()[0]!.start_us - nowUs)).toBeLessThan(60e6);
+  });
+
   it("lists the formats in its help", async () => {
     expect((await cli(["import", "--help"])).out).toContain("vllm-bench             a result of vllm bench serve");
   });
