@@ -7,11 +7,9 @@ import { AppError } from "../../schemas/error-codes.js";
  * refused, for a rename would replace the link and not what it names. Throws FILE_WRITE.
  */
 export function writeAtomically(file: string, content: string | Uint8Array): void {
-  const there = fs.lstatSync(file, { throwIfNoEntry: false });
-  if (there?.isSymbolicLink()) refuse(file, "is a symbolic link", `name the file itself: ${linkTarget(file)}`);
-  if (there && !there.isFile()) refuse(file, there.isDirectory() ? "is a folder" : "is no regular file", "name a file");
   const beside = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.tmp`);
   try {
+    refuseOther(file);
     // wx: whatever lies there under that name is not ours to follow or to overwrite.
     const handle = fs.openSync(beside, "wx", 0o644);
     try {
@@ -22,28 +20,36 @@ export function writeAtomically(file: string, content: string | Uint8Array): voi
     }
     fs.renameSync(beside, file);
   } catch (error) {
+    if (error instanceof AppError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "EEXIST") fs.rmSync(beside, { force: true });
     throw new AppError("FILE_WRITE", `${file} cannot be written: ${REASONS[code ?? ""] ?? (error as Error).message}`, {
       cause: error,
       ...(code === "ENOENT" ? { mend: `make the folder first: ${path.dirname(file)}` } : {}),
+      ...(code === "EEXIST" ? { mend: `remove ${beside}` } : {}),
     });
   }
 }
 
+/** Only nothing or a regular file may be replaced. */
+function refuseOther(file: string): void {
+  const there = fs.lstatSync(file, { throwIfNoEntry: false });
+  if (there === undefined || there.isFile()) return;
+  const what = there.isSymbolicLink() ? "is a symbolic link" : there.isDirectory() ? "is a folder" : "is no regular file";
+  throw new AppError("FILE_WRITE", `${file} ${what}: not replaced`, {
+    mend: there.isSymbolicLink() ? `name the file itself: ${linkTarget(file)}` : "name a file",
+  });
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "its folder does not exist",
-  ENOTDIR: "its folder is a file",
+  ENOTDIR: "its folder is no folder",
   EACCES: "permission denied",
   EPERM: "permission denied",
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
   EEXIST: "a temporary file of that name is in the way",
 };
-
-function refuse(file: string, what: string, mend: string): never {
-  throw new AppError("FILE_WRITE", `${file} ${what}: not replaced`, { mend });
-}
 
 function linkTarget(file: string): string {
   try {
