@@ -57,6 +57,7 @@ export function register(program: Command, io: CommandIo): void {
 }
 
 function correlateCommand(run: string | undefined, options: CorrelateOptions, io: CommandIo): void {
+  if (options.json && options.md) throw new AppError("USAGE", "--json and --md exclude each other", { mend: "give one of them" });
   const gate = parseGate(options.failOn);
   const query = {
     select: selectRange(run, options, io.wallUs()),
@@ -72,7 +73,10 @@ function correlateCommand(run: string | undefined, options: CorrelateOptions, io
     store.close();
   }
   let report = diagnose(input, table);
-  if (options.request !== undefined) report = onlyRequest(report, options.request);
+  if (options.request !== undefined) {
+    requireSpike(report, input, options.request);
+    report = onlyRequest(report, options.request);
+  }
   if (options.html !== undefined) {
     const page = htmlReport({ report, requests: input.requests, telemetry: input.telemetry }, loadPageAssets());
     writeAtomically(options.html, page);
@@ -122,6 +126,13 @@ export function readTable(file: string): DecisionTable {
     });
   }
   return loadDecisionTable(json);
+}
+
+function requireSpike(report: Report, input: DiagnosisInput, id: string): void {
+  if (report.spikes.some((s) => s.request_id === id)) return;
+  if (!input.requests.request_id.includes(id))
+    throw new AppError("USAGE", `no request '${id}' in ${report.run.id}`, { mend: "ids are as the client or the span wrote them" });
+  throw new AppError("USAGE", `request '${id}' was not slow: it has no spike`, { mend: `--explain ${id} tells its life all the same` });
 }
 
 /** Narrows a report to one request; the summary stays that of the whole range. */

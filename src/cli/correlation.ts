@@ -2,8 +2,9 @@ import type { DecisionTable } from "../../schemas/decision-table.js";
 import type { DiagnosisInput } from "../../schemas/diagnosis-input.js";
 import { AppError } from "../../schemas/error-codes.js";
 import type { Report } from "../../schemas/report.js";
-import { REQUEST_STATUSES } from "../../schemas/requests.js";
+import { REQUEST_STATUSES, type RequestView } from "../../schemas/requests.js";
 import { diagnose } from "../diagnose/diagnose.js";
+import { someOf } from "../report/number-text.js";
 import type { Selection, Store } from "../store/open-store.js";
 import { formatIso } from "../time/iso-time.js";
 import { toRequestColumns } from "../time/request-columns.js";
@@ -25,6 +26,7 @@ export function readDiagnosisInput(store: Store, query: CorrelationQuery): Diagn
   const named = "run" in select ? requireRun(store, select.run) : null;
   const allViews = store.read.requestViews(select);
   const views = query.server ? allViews.filter((v) => Object.values(v.server).some((label) => label.includes(query.server!))) : allViews;
+  if (query.server !== undefined && views.length === 0 && allViews.length > 0) throw noSuchServer(query.server, allViews);
   const telemetry = store.read.telemetry(select);
   if (views.length === 0 && telemetry.tracks.length === 0)
     throw new AppError("RUN_EMPTY", emptyText(query), { mend: emptyMend(query, allViews.length) });
@@ -51,6 +53,12 @@ function requireRun(store: Store, id: string): NonNullable<ReturnType<Store["run
   const mend =
     known.length === 0 ? `there is no run yet: 'whyslow import ${id} FILE…' makes one` : `known runs: ${known.slice(-5).join(", ")}`;
   throw new AppError("RUN_UNKNOWN", `no run '${id}' in ${store.file}`, { mend });
+}
+
+function noSuchServer(asked: string, views: readonly RequestView[]): AppError {
+  const known = [...new Set(views.flatMap((v) => Object.values(v.server)))].sort();
+  const mend = known.length === 0 ? "the requests name no server: leave --server out" : `they name: ${someOf(known, 6)}`;
+  return new AppError("USAGE", `no request went to a server whose name holds '${asked}'`, { mend });
 }
 
 const emptyText = ({ select }: CorrelationQuery): string =>

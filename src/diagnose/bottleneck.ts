@@ -45,7 +45,12 @@ export const wholeRun = (group: GroupContext): EpisodeContext | null => {
 
 type Bottleneck = Report["summary"]["bottleneck"];
 
-/** Share of all request time by the resource that it was spent on, servers weighed by their time. */
+/** Fewer requests, or none of a server's own readings, cannot name what limits a whole run. */
+const MIN_REQUESTS = 30;
+const canBeKnown = ({ group, q }: EpisodeContext): boolean =>
+  q.n >= MIN_REQUESTS && group.gpus.length + group.servers.length + group.processes.length > 0;
+
+/** Share of all request time by the resource that it was spent on, servers weighed by their time; no class where it cannot be known. */
 export const bottleneckOf = (runs: readonly { readonly ctx: EpisodeContext; readonly readings: readonly FactReading[] }[]): Bottleneck => {
   const by = Object.fromEntries(CLASSES.map((c) => [c, 0])) as Record<VerdictClass, number>;
   let total = 0;
@@ -54,8 +59,8 @@ export const bottleneckOf = (runs: readonly { readonly ctx: EpisodeContext; read
     for (const c of CLASSES) by[c] += p[c] * ctx.incident.excess_ms;
     total += ctx.incident.excess_ms;
   }
-  if (!(total > 0)) {
-    by.indeterminate = 1;
+  if (!(total > 0) || !runs.every((r) => canBeKnown(r.ctx))) {
+    for (const c of CLASSES) by[c] = c === "indeterminate" ? 1 : 0;
     return { by_class: by, class: null, confidence: null };
   }
   for (const c of CLASSES) by[c] = rounded(by[c] / total, 4) ?? 0;

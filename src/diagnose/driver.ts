@@ -47,7 +47,8 @@ export const driverOf = (ctx: EpisodeContext, readings: readonly FactReading[]):
   if ((ctx.phases.decode ?? 0) >= 0.5 && degraded < 0.3) {
     const explained = explainedDecode(ctx);
     if (explained >= WORKLOAD) return "workload";
-    if (explained <= DEGRADATION) return "degradation";
+    // A batch that grew with its arrivals is demand, however badly the step model fits.
+    if (explained <= DEGRADATION) return demand >= 0.3 ? "mixed" : "degradation";
     if (!Number.isNaN(explained)) return "mixed";
   }
   if (degraded >= 0.3) return demand >= 0.6 ? "mixed" : "degradation";

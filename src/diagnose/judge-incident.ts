@@ -81,7 +81,7 @@ export const judgeIncident = (group: GroupContext, incident: Incident, missing: 
     excess_ms: rounded(incident.excess_ms, 1) ?? 0,
     class: verdict.class,
     cause: verdict.cause?.cause ?? null,
-    driver: verdict.kind === "unknown" ? null : driverOf(ctx, readings),
+    driver: verdict.class === "indeterminate" ? null : driverOf(ctx, readings),
     confidence: verdict.confidence === null ? null : rounded(verdict.confidence, 4),
     band: verdict.band,
     runner_up:

@@ -7,6 +7,7 @@ type Warning = Report["data"]["warnings"][number];
 /** Below this share of the server's own count of finished requests the trace is a sample of the traffic. */
 const WHOLE_TRACE = 0.9;
 const SLO_ONLY_BELOW = 10;
+const MANY_IDLE_US = 1800e6;
 
 /** Requests seen over requests that the server finished while it was read; NaN without its counter. */
 export const traceCoverage = (ctx: GroupContext): number => {
@@ -39,7 +40,17 @@ export const runWarnings = (input: DiagnosisInput, contexts: readonly GroupConte
     const coverage = traceCoverage(ctx);
     if (coverage < WHOLE_TRACE)
       out.push({ code: "PARTIAL_TRACE", text: `the requests${who} are ${Math.round(coverage * 100)} % of what the server finished` });
-    if (ctx.q.n < SLO_ONLY_BELOW) out.push({ code: "FEW_REQUESTS", text: `${ctx.q.n} requests${who}: only limits are judged` });
+    const idle = ctx.q.n < 2 ? 0 : ctx.q.arrival[ctx.q.n - 1]! - ctx.q.arrival[0]! - ctx.q.activeSpan;
+    if (idle > MANY_IDLE_US && idle > ctx.q.activeSpan)
+      out.push({
+        code: "REQUESTS_APART",
+        text: `the requests${who} lie far apart: ${Math.round(idle / 60e6)} min of pauses beside ${Math.round(ctx.q.activeSpan / 60e6)} min of traffic; are all their clocks right?`,
+      });
+    if (ctx.q.n < SLO_ONLY_BELOW)
+      out.push({
+        code: "FEW_REQUESTS",
+        text: `${ctx.q.n === 1 ? "1 request is" : `${ctx.q.n} requests are`} too few for a usual latency${who}: only limits given with --slo are judged`,
+      });
     else if (ctx.detection.small)
       out.push({ code: "FEW_REQUESTS", text: `${ctx.q.n} requests${who}: single slow requests are easily missed, confidence is capped` });
     if (ctx.group.ambiguous) out.push({ code: "AMBIGUOUS_SERVER", text: `${ctx.q.n} requests name none of several servers` });

@@ -66,17 +66,19 @@ function evidenceLines(evidence: readonly Evidence[], width: number, paint: Pain
     .filter((row) => Math.abs(row.weight_nats) >= 0.05)
     .sort((a, b) => Math.abs(b.weight_nats) - Math.abs(a.weight_nats));
   if (heavy.length === 0) return [];
+  // A narrow terminal loses the qualities before it loses a source.
+  const narrow = width < 90;
   const rows = heavy
     .slice(0, MAX_EVIDENCE)
     .map((row) => [
       nats(row.weight_nats),
       row.fact,
       reading(row.value),
-      row.expected === null ? "" : `(expected ${reading(row.expected)})`,
-      `quality ${row.quality.toFixed(2)}`,
-      shorten(row.source, 28),
+      row.expected === null ? "" : narrow ? `(${reading(row.expected)})` : `(expected ${reading(row.expected)})`,
+      ...(narrow ? [] : [`quality ${row.quality.toFixed(2)}`]),
+      shorten(row.source, narrow ? 16 : 28),
     ]);
-  const lines = table(rows, [0, 2], "   ").map((l) => (l.length > width ? l.slice(0, width) : l));
+  const lines = table(rows, [0, 2], "   ");
   const rest = heavy.length - MAX_EVIDENCE;
   return rest > 0 ? [...lines, paint.dim(`   and ${plural(rest, "weaker row")}`)] : lines;
 }

@@ -7,6 +7,7 @@ import { CLASS_TEXT, METRIC_TEXT } from "./wording.js";
 
 /** Episodes told in full; the rest is counted and is in the JSON. */
 const MAX_EPISODES = 8;
+const MAX_ADVICE = 6;
 
 /** The report for a terminal: verdict first, then episodes with their evidence, percentiles and data quality. */
 export function textReport(report: Report, options: { width?: number; paint?: Paint } = {}): string {
@@ -67,8 +68,10 @@ function verdictLines(report: Report, width: number, paint: Paint): string[] {
   if (advice.length > 0) {
     lines.push("", paint.bold("WHAT TO DO"));
     advice
-      .slice(0, 4)
+      .slice(0, MAX_ADVICE)
       .forEach((r, i) => lines.push(...wrap(`${i + 1}. ${r.text} (addresses ${milliseconds(r.addresses_ms)})`, width, "  ", "     ")));
+    if (advice.length > MAX_ADVICE)
+      lines.push(paint.dim(`  and ${plural(advice.length - MAX_ADVICE, "smaller remedy", "smaller remedies")}: see the episodes`));
   }
   return lines;
 }
@@ -100,16 +103,17 @@ function latencyLines(report: Report): string[] {
 function dataLines(report: Report, width: number, paint: Paint): string[] {
   const { data } = report;
   const ms = (v: number | null): string => (v === null ? "-" : milliseconds(v));
-  const rows = [["source", "of", "entities", "samples", "interval", "window", "lag", "coverage", "rejected"]];
+  const full = width >= 90;
+  const rows = [
+    ["source", "of", ...(full ? ["entities", "samples"] : []), "interval", ...(full ? ["window", "lag"] : []), "coverage", "rejected"],
+  ];
   for (const s of data.sources)
     rows.push([
       s.source,
       s.entity_kind,
-      count(s.entities),
-      count(s.samples),
+      ...(full ? [count(s.entities), count(s.samples)] : []),
       ms(s.interval_ms),
-      ms(s.window_ms),
-      ms(s.lag_ms),
+      ...(full ? [ms(s.window_ms), ms(s.lag_ms)] : []),
       percent(s.coverage),
       count(s.rejected ?? 0),
     ]);

@@ -1,7 +1,9 @@
 const UNIT_US: Readonly<Record<string, number>> = { us: 1, ms: 1e3, s: 1e6, m: 60e6, min: 60e6, h: 3600e6, d: 86400e6 };
+/** Fifty years: beyond it a range would begin before the epoch. */
+const LONGEST_US = 50 * 365.25 * 86400e6;
 const PART = /(\d+(?:\.\d+)?)\s*(us|ms|min|s|m|h|d)/gy;
 
-/** Reads `30m`, `1h30m`, `90s`, `250ms`, `2d` as microseconds; null when it is no positive duration with a unit. */
+/** Reads `30m`, `1h30m`, `90s`, `250ms`, `2d` as microseconds; null when it is no positive duration with a unit, or beyond fifty years. */
 export function parseDurationUs(text: string): number | null {
   const trimmed = text.trim();
   let total = 0;
@@ -12,7 +14,7 @@ export function parseDurationUs(text: string): number | null {
     if (!m || m.index !== at) return null;
     total += Number(m[1]) * UNIT_US[m[2]!]!;
   }
-  return total > 0 ? Math.round(total) : null;
+  return total > 0 && total <= LONGEST_US ? Math.round(total) : null;
 }
 
 /** A duration for people: `850 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min`. */

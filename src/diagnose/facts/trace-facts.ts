@@ -40,7 +40,7 @@ const surge = (ctx: EpisodeContext, work: Float64Array | null): number => {
   const after = lastAtOrBefore(q.arrival, to) + 1;
   const inside = work === null ? after - first : work[after]! - work[first]!;
   const total = (work === null ? q.n : work[q.n]!) - inside;
-  const span = q.arrival[q.n - 1]! - q.arrival[0]! - (to - from);
+  const span = q.activeSpan - (to - from);
   if (after - first < MIN_ARRIVALS || !(total > 0) || !(span > (to - from) / 2)) return Number.NaN;
   return inside / (to - from) / (total / span);
 };
@@ -62,7 +62,7 @@ export const batchSurge: Fact = (ctx, row) => {
   const arrivals = arrivalRatio(ctx);
   const { incident, load, q } = ctx;
   if (q.n < 2 || Number.isNaN(arrivals)) return null;
-  const usual = meanOver(load.decoding, q.arrival[0]!, q.arrival[q.n - 1]!);
+  const usual = integralOver(load.decoding, q.arrival[0]!, q.arrival[q.n - 1]!) / q.activeSpan;
   const ratio = meanOver(load.decoding, incident.from, incident.to) / usual;
   if (!Number.isFinite(ratio)) return null;
   const strength = Math.min(ramp(ratio, ...rampOf(row, "batch")), ramp(arrivals, ...rampOf(row, "arrivals")));
@@ -87,7 +87,7 @@ export const prefillDose: Fact = (ctx, row) => {
   const dose = shareUnder(busy, ctx.incident.weight);
   const { q, incident } = ctx;
   const all = integralOver(busy, q.arrival[0]!, q.arrival[q.n - 1]!) - integralOver(busy, incident.from, incident.to);
-  const span = q.arrival[q.n - 1]! - q.arrival[0]! - (incident.to - incident.from);
+  const span = q.activeSpan - (incident.to - incident.from);
   const usual = span > 0 ? all / span : Number.NaN;
   const growth = ramp(dose - usual, ...rampOf(row, "growth"));
   const strength = Math.min(ramp(dose, ...rampOf(row, "dose")), Number.isNaN(growth) ? 1 : growth);
