@@ -8,10 +8,12 @@ import { AppError } from "../../schemas/error-codes.js";
  */
 export function writeAtomically(file: string, content: string | Uint8Array): void {
   const beside = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.tmp`);
+  let made = false;
   try {
     refuseOther(file);
     // wx: whatever lies there under that name is not ours to follow or to overwrite.
     const handle = fs.openSync(beside, "wx", 0o644);
+    made = true;
     try {
       fs.writeFileSync(handle, content);
       fs.fsyncSync(handle);
@@ -22,7 +24,7 @@ export function writeAtomically(file: string, content: string | Uint8Array): voi
   } catch (error) {
     if (error instanceof AppError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "EEXIST") fs.rmSync(beside, { force: true });
+    if (made) fs.rmSync(beside, { force: true });
     throw new AppError("FILE_WRITE", `${file} cannot be written: ${REASONS[code ?? ""] ?? (error as Error).message}`, {
       cause: error,
       ...(code === "ENOENT" ? { mend: `make the folder first: ${path.dirname(file)}` } : {}),
