@@ -8,5 +8,5 @@ export interface Run {
   readonly manifest: Readonly<Record<string, string>>;
 }
 
-/** Manifest keys in use: model, quantization, engine, engine_version, gpu_model, gpu_count, gpu_topology, driver_version, cuda_version, image, tensor_parallel, max_num_seqs, max_model_len. */
+/** Manifest keys in use: model, quantization, engine, engine_version, gpu_model, gpu_count, gpu_topology, driver_version, cuda_version, image, tensor_parallel, max_num_seqs, max_model_len; from load generators request_rate, max_concurrency, load_generator, scenario, system_under_test, client_limited; from nccl-tests nccl_bus_bandwidth_gbs, nccl_ranks. */
 export type ManifestFacts = Readonly<Record<string, string>>;

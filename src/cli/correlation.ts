@@ -43,6 +43,12 @@ export function readDiagnosisInput(store: Store, query: CorrelationQuery): Diagn
   const start_us = named?.start_us ?? range?.start_us ?? null;
   const end_us = named?.end_us ?? range?.end_us ?? null;
   const id = "run" in select ? select.run : `${formatIso(select.from_us)}/${formatIso(select.to_us)}`;
+  const limited = named?.manifest.client_limited;
+  if (limited !== undefined)
+    warnings.push({
+      code: "CLIENT_LIMITED",
+      text: `the load generator could not keep up (${limited}): its latencies say little about the servers`,
+    });
   return { run: { id, start_us, end_us, manifest: named?.manifest ?? {} }, requests, telemetry, clock, warnings, slo_ms: query.slo_ms };
 }
 

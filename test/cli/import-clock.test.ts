@@ -64,6 +64,14 @@ describe("whyslow import of files whose clock is not the wall clock", () => {
     expect(Math.abs(views()[0]!.start_us - nowUs)).toBeLessThan(60e6);
   });
 
+  it("a load generator that could not keep up is named in the report of its run", async () => {
+    const aggregate = path.join(FIXTURES, "inference-perf/0.2/stage_0_lifecycle_metrics.json");
+    await cli(["import", "r1", BENCH, aggregate, "--anchor", "2026-09-03T09:07:00Z", "--db", db]);
+    const { out } = await cli(["correlate", "r1", "--json", "--db", db]);
+    const report = JSON.parse(out) as { data: { warnings: { code: string; text: string }[] } };
+    expect(report.data.warnings.find((w) => w.code === "CLIENT_LIMITED")?.text).toContain("achieved 11.3 of 20.0 requests/s");
+  });
+
   it("lists the formats in its help", async () => {
     expect((await cli(["import", "--help"])).out).toContain("vllm-bench             a result of vllm bench serve");
   });
