@@ -68,6 +68,8 @@ export function chartOptions(host: LaneHost, o: FrameOptions): uPlot.Options {
         grid: { stroke: () => colours().grid, width: 1 },
         ticks: { show: false },
         values: (_, splits) => splits.map((v) => (v === null ? "" : o.yText(v))),
+        // On a logarithmic scale only powers of ten would be written otherwise.
+        filter: (_, splits) => splits,
         ...(o.ySplits ? { splits: o.ySplits } : {}),
         font: FONT,
         space: 24,

@@ -1,5 +1,11 @@
 import "uplot/dist/uPlot.min.css";
-import "./page.css";
+import "./style/colours.css";
+import "./style/base.css";
+import "./style/verdict.css";
+import "./style/timeline.css";
+import "./style/tables.css";
+import "./style/episode.css";
+import "./style/small-and-paper.css";
 import type { PageData } from "../html/page-data.js";
 import type { Unpacked } from "../html/payload-codec.js";
 import { DotTip, knownDots } from "./dot-tip.js";
