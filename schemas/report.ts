@@ -96,6 +96,8 @@ export const episodeSchema = z.object({
   measure_next: z.string().nullable().optional(),
   server: z.string().nullable().optional(),
   level_shift: z.boolean().optional(),
+  /** The last change of the server or its node just before the episode: a restart, an XID, a power limit, a user's mark. */
+  after_mark: z.object({ kind: z.string(), text: z.string(), time: iso, before_ms: z.number() }).nullable().optional(),
 });
 export type Episode = z.infer<typeof episodeSchema>;
 

@@ -197,5 +197,5 @@ function startMark(tsUs: number, node: string, killedPid: number | null, flushMs
     killedPid === null
       ? "the agent started"
       : `the agent started; the one before it (process ${killedPid}) ended out of order: up to ${flushMs} ms before its last sample may be lost`;
-  return { ts_us: tsUs, node, kind: killedPid === null ? "agent_start" : "restart", text };
+  return { ts_us: tsUs, node, kind: killedPid === null ? "agent_start" : "agent_restart", text };
 }

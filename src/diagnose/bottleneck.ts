@@ -32,7 +32,7 @@ export const wholeRun = (group: GroupContext): EpisodeContext | null => {
   };
   const waiting = integralOver(pending, from, to);
   const decode = integralOver(decoding, from, to);
-  const split = splitPending(group.group.servers, group.load, pending, (t) => group.view.lag_us(t), runningSteps(group));
+  const split = splitPending(group.group.servers, group.load, pending, (t) => group.view.lag_us(t), runningSteps(group), group.traceShare);
   const total = waiting + decode;
   if (!(total > 0)) return null;
   const wait = waiting / total;

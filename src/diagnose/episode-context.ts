@@ -1,5 +1,6 @@
 import type { DecisionTable, FactRow, RequestColumns, VerdictClass } from "../../schemas/index.js";
 import type { StepFunction } from "../core/step-function.js";
+import type { Change } from "./changes.js";
 import type { Detection } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
 import type { Incident } from "./incidents.js";
@@ -22,6 +23,11 @@ export interface GroupContext {
   /** Uncertainty of the clock between requests and telemetry, µs. */
   readonly clockSigma_us: number;
   readonly manifest: Readonly<Record<string, string>>;
+  /**
+   * Part of the server's requests that the trace holds; 1 where it holds them all or nothing tells. Below 1 what the trace alone says about
+   * the server's load, and about who else stalled, is void.
+   */
+  readonly traceShare: number;
   /** Predicted start of each request's prefill, µs; null without token counts. */
   readonly prefillFrom: Float64Array | null;
   /** 1 while a predicted prefill runs, else 0. */
@@ -34,6 +40,8 @@ export interface GroupContext {
   readonly excluded: ReadonlySet<VerdictClass>;
   /** Time per token at the load that each request met, ms; null when too few rows tell. */
   readonly stepModel: Float64Array | null;
+  /** What changed on the server and its node, in order of time. */
+  readonly changes: readonly Change[];
   /** Start of the process restarts and other marks that explain a pause, µs. */
   readonly restarts: readonly number[];
 }

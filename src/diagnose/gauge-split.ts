@@ -46,7 +46,7 @@ const reach = (track: Track): number => {
 /**
  * Splits the wait for the first token at the times of the gauges: of p requests without a first token, `waiting` are queued,
  * `running - decoding` are in prefill, and what the server does not know about has not reached its scheduler yet (ingress:
- * network, HTTP, tokenization). Null without gauges inside of the weight.
+ * network, HTTP, tokenization). Null without gauges inside of the weight. `traceShare`: part of the server's requests that the trace holds.
  */
 export const splitPending = (
   servers: readonly Track[],
@@ -54,6 +54,7 @@ export const splitPending = (
   weight: StepFunction,
   lag_us: (track: Track) => number,
   steps: RunningSteps | null,
+  traceShare = 1,
 ): PendingSplit | null => {
   let ingress = 0;
   let queue = 0;
@@ -73,10 +74,10 @@ export const splitPending = (
     const w = integralOver(weight, t - half, t + half);
     const running = sumAt(main, "running", lead, i);
     const waiting = sumAt(main, "waiting", lead, i);
-    const p = valueAt(load.pending, t);
+    const p = valueAt(load.pending, t) / traceShare;
     if (!(w > 0) || p <= 0 || Number.isNaN(running) || Number.isNaN(waiting)) continue;
     const queued = Math.min(p, waiting);
-    const known = Math.min(p, waiting + Math.max(0, running - valueAt(load.decoding, t)));
+    const known = Math.min(p, waiting + Math.max(0, running - valueAt(load.decoding, t) / traceShare));
     const step = steps === null ? 0 : Math.min(p - known, waitForStep(steps, t));
     queue += (w * (queued + step)) / p;
     prefill += (w * (known - queued)) / p;

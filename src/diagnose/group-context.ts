@@ -1,8 +1,9 @@
-import type { DecisionTable, DiagnosisInput, Track } from "../../schemas/index.js";
+import type { DecisionTable, DiagnosisInput } from "../../schemas/index.js";
 import { asOf } from "../core/interval-series.js";
 import { predictRow } from "../core/least-squares.js";
 import { type StepFunction, stepFunction, sumOfBoxes } from "../core/step-function.js";
 import { conditionalTpot, ttftBaseline } from "./baselines.js";
+import { changesOf } from "./changes.js";
 import { detect } from "./detector.js";
 import type { GroupContext } from "./episode-context.js";
 import type { RunningSteps } from "./gauge-split.js";
@@ -13,44 +14,10 @@ import { usualParts } from "./phases.js";
 import type { ServerGroup } from "./server-groups.js";
 import type { TelemetryView } from "./telemetry-view.js";
 import { traceLoad } from "./trace-load.js";
+import { traceCoverage, WHOLE_TRACE } from "./warnings.js";
 
 /** Marks after which a pause is no riddle. */
-const RESTART_MARKS: ReadonlySet<string> = new Set(["restart", "oom_kill", "model_load", "lora_load"]);
-
-/** Counters that only a new process sets back. */
-const COUNTERS = ["generation_tokens_total", "prompt_tokens_total", "success_total"];
-const RESET_TO = 0.5;
-
-const countersReset = (t: Track): number[] => {
-  const out = new Set<number>();
-  for (const name of COUNTERS) {
-    let last = Number.NaN;
-    t.columns[name]?.forEach((v, i) => {
-      if (!Number.isFinite(v)) return;
-      if (v < RESET_TO * last) out.add(t.ts_us[i]!);
-      last = v;
-    });
-  }
-  return [...out];
-};
-
-/** Times at which a start time changed: the process is another one from there on. */
-const restartsOf = (input: DiagnosisInput, group: ServerGroup): number[] => {
-  const out: number[] = [];
-  for (const t of [...group.servers, ...group.processes.flat()]) {
-    const started = t.columns.process_start_time_s ?? t.columns.start_time_s;
-    if (started === undefined) continue;
-    let last = Number.NaN;
-    for (let i = 0; i < started.length; i++) {
-      if (Number.isNaN(started[i]!)) continue;
-      if (!Number.isNaN(last) && Math.abs(started[i]! - last) > 1) out.push(t.ts_us[i]!);
-      last = started[i]!;
-    }
-  }
-  for (const t of group.servers) out.push(...countersReset(t));
-  for (const m of input.telemetry.marks) if (RESTART_MARKS.has(m.kind)) out.push(m.ts_us);
-  return out.sort((a, b) => a - b);
-};
+const RESTARTS: ReadonlySet<string> = new Set(["restart", "oom_kill", "model_load", "lora_load"]);
 
 /** Time that each prompt's own tokens take to be computed, ms; 0 where its size is unknown, null where no model could be fitted. */
 const prefillWork = (q: GroupRequests, baseRows: Int32Array): Float64Array | null => {
@@ -114,8 +81,12 @@ export const groupContext = (
   const detection = detect(q, input.slo_ms);
   const load = traceLoad(q);
   const work = prefillWork(q, detection.fitRows);
-  const prefillFrom = work === null ? null : prefillStart(q, work);
+  const changes = changesOf(input, group);
+  const share = traceCoverage({ group, q, view });
+  const whole = !(share < WHOLE_TRACE);
+  const prefillFrom = work === null || !whole ? null : prefillStart(q, work);
   return {
+    traceShare: whole ? 1 : share,
     group,
     q,
     all: input.requests,
@@ -127,12 +98,13 @@ export const groupContext = (
     manifest: input.run.manifest,
     prefillFrom,
     prefillBusy: prefillFrom === null ? null : atMostOne(sumOfBoxes(prefillFrom, q.first, null)),
-    natural: work === null ? null : naturalLoad(q, work),
+    natural: work === null || !whole ? null : naturalLoad(q, work),
     arrivedTokens: runningSum(q.uncached),
     usualParts: usualParts(q, detection.baseRows),
     excluded: excludedClasses(group, q),
-    stepModel: conditionalTpot(q, load, detection.fitRows)?.expected ?? null,
-    restarts: restartsOf(input, group),
+    stepModel: !whole ? null : (conditionalTpot(q, load, detection.fitRows)?.expected ?? null),
+    changes,
+    restarts: changes.filter((c) => RESTARTS.has(c.kind)).map((c) => c.ts_us),
   };
 };
 

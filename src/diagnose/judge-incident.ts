@@ -2,6 +2,7 @@ import type { Episode, FactRow } from "../../schemas/index.js";
 import { contentId } from "../core/content-id.js";
 import { formatIso } from "../time/iso-time.js";
 import { causedBy } from "./caused-by.js";
+import { changeBefore } from "./changes.js";
 import { driverOf } from "./driver.js";
 import type { EpisodeContext, FactReading, GroupContext } from "./episode-context.js";
 import { evidenceRows, rounded } from "./evidence.js";
@@ -22,7 +23,14 @@ export const readFacts = (ctx: EpisodeContext): FactReading[] =>
   });
 
 export const episodeContext = (group: GroupContext, incident: Incident): EpisodeContext => {
-  const split = splitPending(group.group.servers, group.load, incident.weight, (t) => group.view.lag_us(t), runningSteps(group));
+  const split = splitPending(
+    group.group.servers,
+    group.load,
+    incident.weight,
+    (t) => group.view.lag_us(t),
+    runningSteps(group),
+    group.traceShare,
+  );
   return { ...group, incident, phases: attributePhases(incident, group.q, group.all, group.detection, group.usualParts, split) };
 };
 
@@ -47,6 +55,13 @@ const remedyOf = (verdict: Verdict, readings: readonly FactReading[], incident: 
 const separator = (ctx: EpisodeContext, a: string, b: string): string =>
   ctx.table.separators.find((s) => s.classes.includes(a as never) && s.classes.includes(b as never))?.text ??
   "more telemetry of the window";
+
+const markBefore = (ctx: EpisodeContext): NonNullable<Episode["after_mark"]> | null => {
+  const change = changeBefore(ctx.changes, ctx.incident.from);
+  if (change === null) return null;
+  const before_ms = rounded(Math.max(0, ctx.incident.from - change.ts_us) / 1000, 1) ?? 0;
+  return { kind: change.kind, text: change.text, time: formatIso(Math.round(change.ts_us)), before_ms };
+};
 
 /** Judges one incident: what it rests on, what it is, what to do. */
 export const judgeIncident = (group: GroupContext, incident: Incident, missing: readonly FactRow[]): { episode: Episode; score: Score } => {
@@ -107,6 +122,7 @@ export const judgeIncident = (group: GroupContext, incident: Incident, missing: 
     caps: [...verdict.caps],
     measure_next: measureNext(scored, missing),
     server: group.group.name,
+    after_mark: markBefore(ctx),
     level_shift: incident.rows.length > 0.5 * group.q.n,
   };
   return { episode, score: scored };

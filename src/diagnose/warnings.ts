@@ -5,12 +5,12 @@ import type { TelemetryView } from "./telemetry-view.js";
 type Warning = Report["data"]["warnings"][number];
 
 /** Below this share of the server's own count of finished requests the trace is a sample of the traffic. */
-const WHOLE_TRACE = 0.9;
+export const WHOLE_TRACE = 0.9;
 const SLO_ONLY_BELOW = 10;
 const MANY_IDLE_US = 1800e6;
 
 /** Requests seen over requests that the server finished while it was read; NaN without its counter. */
-export const traceCoverage = (ctx: GroupContext): number => {
+export const traceCoverage = (ctx: Pick<GroupContext, "group" | "q" | "view">): number => {
   let finished = 0;
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;

@@ -22,6 +22,7 @@ export function episodeLines(e: Episode, number: number, width: number, paint: P
   const about = [e.driver && `driver: ${e.driver}`, e.mixed && `mixed: ${e.mixed}`, e.server && `server: ${e.server}`, phases(e)].filter(
     Boolean,
   );
+  if (e.after_mark) about.push(`after ${e.after_mark.kind} (${milliseconds(e.after_mark.before_ms)} before): ${e.after_mark.text}`);
   if (about.length > 0) lines.push(...wrap(about.join("; "), width, "   "));
   lines.push(...evidenceLines(e.evidence, width, paint));
   if (e.runner_up)

@@ -215,7 +215,7 @@ describe("startAgent", () => {
     const { agent } = await runAgent([hostCollector()], { database });
     await agent.stop();
     expect(marksOf(database)[0]).toEqual({
-      kind: "restart",
+      kind: "agent_restart",
       text: expect.stringMatching(/process 4194305\) ended out of order: up to 100 ms/),
     });
   });

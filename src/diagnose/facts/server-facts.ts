@@ -109,7 +109,7 @@ export const kvHeadBlocked: Fact = (ctx, row) => {
       continue;
     }
     const size = capacity?.[i] ?? Number.NaN;
-    const total = Number.isFinite(size) ? size : valueAt(load.resident, t) / usage[i]!;
+    const total = Number.isFinite(size) ? size : valueAt(load.resident, t) / ctx.traceShare / usage[i]!;
     const free = total * (1 - usage[i]!);
     const oldest = oldestPending(q, t);
     if (oldest < 0 || !(total > 0) || !Number.isFinite(q.uncached[oldest]!)) continue;

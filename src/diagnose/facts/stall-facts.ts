@@ -45,8 +45,9 @@ const gapOverlap = (ctx: EpisodeContext, row: number, from: number, to: number):
   return best;
 };
 
-/** Share of the other streams in decode that stalled together with the longest stalls; null when too few were in flight. */
+/** Share of the other streams in decode that stalled together with the longest stalls; null when too few were in flight or not all were seen. */
 const syncShare = (ctx: EpisodeContext): number | null => {
+  if (ctx.traceShare < 1) return null;
   const { q } = ctx;
   let sum = 0;
   let used = 0;

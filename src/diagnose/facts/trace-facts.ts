@@ -2,6 +2,8 @@ import { ramp } from "../../core/ramp.js";
 import { integralOver, lastAtOrBefore, meanOver, type StepFunction } from "../../core/step-function.js";
 import { type EpisodeContext, type Fact, type FactReading, rampOf } from "../episode-context.js";
 import { weightBefore } from "../incident-window.js";
+import { readSeries } from "../reading.js";
+import { factOf } from "./fact-of.js";
 
 const SOURCE = "requests";
 
@@ -48,6 +50,7 @@ const surge = (ctx: EpisodeContext, work: Float64Array | null): number => {
 export const arrivalRatio = (ctx: EpisodeContext): number => surge(ctx, null);
 
 export const prefillSurge: Fact = (ctx, row) => {
+  if (ctx.traceShare < 1) return null;
   const ratio = surge(ctx, ctx.arrivedTokens);
   return Number.isNaN(ratio) ? null : fromTrace(row.name, ramp(ratio, ...rampOf(row, "surge")), ratio, 1);
 };
@@ -57,8 +60,23 @@ export const arrivalSurge: Fact = (ctx, row) => {
   return Number.isNaN(ratio) ? null : fromTrace(row.name, ramp(ratio, ...rampOf(row, "surge")), ratio, 1);
 };
 
+/** A trace that holds only a part of the traffic leaves it to the server's own gauge and to its counter of prompt tokens. */
+const batchFromGauge: Fact = (ctx, row) => {
+  const read = (column: string, kind: "level" | "rate") => {
+    const sourced = ctx.view.best(ctx.group.servers, column, kind);
+    return sourced === null ? null : readSeries(ctx, sourced, { width: 5, noise: 1 });
+  };
+  const running = read("running", "level");
+  const tokens = read("prompt_tokens_total", "rate");
+  if (running === null || tokens === null || !(running.usual > 0) || !(tokens.usual > 0)) return null;
+  const ratio = running.value / running.usual;
+  const strength = Math.min(ramp(ratio, ...rampOf(row, "batch")), ramp(tokens.value / tokens.usual, ...rampOf(row, "arrivals")));
+  return factOf(row.name, running, strength, { value: ratio, expected: 1, contrast: Number.NaN });
+};
+
 /** A larger batch is the effect of any slowdown; only one that follows a surge of arrivals is a cause. */
 export const batchSurge: Fact = (ctx, row) => {
+  if (ctx.traceShare < 1) return batchFromGauge(ctx, row);
   const arrivals = arrivalRatio(ctx);
   const { incident, load, q } = ctx;
   if (q.n < 2 || Number.isNaN(arrivals)) return null;

@@ -17,6 +17,7 @@ export function episodeArticle(e: Episode, number: number): Html {
     ["Driver", e.driver],
     ["Server", e.server],
     ["Mixed with", e.mixed],
+    ["After", e.after_mark && `${e.after_mark.kind}, ${milliseconds(e.after_mark.before_ms)} before: ${e.after_mark.text}`],
     ["Caused by", e.caused_by.length > 0 && causedBy(e)],
     ["Runner-up", e.runner_up && runnerUp(e.runner_up)],
     ["Basis", basis(e)],
