@@ -39,6 +39,8 @@ export class Dictionary {
   private readonly entities = new Map<string, Map<string, Map<string, EntityEntry>>>();
   private readonly labelSets = new Map<string, number>();
   private readonly seriesIds = new Map<string, number>();
+  /** Live series come with the same label object at every reading. */
+  private readonly labelTexts = new WeakMap<Labels, string>();
   private readonly sql;
 
   constructor(
@@ -149,7 +151,11 @@ export class Dictionary {
 
   series(sample: SeriesSample, source: SourceEntry): number {
     const entity = this.entity(sample.entity, source, sample.ts_us);
-    const labels = labelText(sample.labels);
+    let labels = this.labelTexts.get(sample.labels);
+    if (labels === undefined) {
+      labels = labelText(sample.labels);
+      this.labelTexts.set(sample.labels, labels);
+    }
     const key = `${source.id}\0${entity}\0${sample.metric}\0${labels}`;
     let id = this.seriesIds.get(key);
     if (id === undefined) {
