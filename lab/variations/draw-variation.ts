@@ -14,9 +14,8 @@ export interface DrawOptions {
   readonly clear?: boolean;
 }
 
-/** Families with a cause on the node, and those without. */
+/** Faults that are drawn; the other family is `none`. */
 export const FAULTY = Object.keys(FAULT_PLANS) as readonly FaultKind[];
-export const OUTSIDE: readonly string[] = ["client_network", "pause", "restart", "admission_limit", "gpu_cotenant", "none"];
 
 /** Servers as they are run: model, GPU and ranks that fit together. */
 const SERVERS: readonly (readonly [GpuName, ModelName, number])[] = [

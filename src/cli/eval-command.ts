@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { FAULTY } from "../../lab/variations/draw-variation.js";
 import { TIER_NAMES, type Tier } from "../../lab/variations/variation.js";
 import { defaultDecisionTable } from "../../schemas/decision-table.js";
 import { AppError } from "../../schemas/error-codes.js";
@@ -12,6 +13,8 @@ import { howItIsWrong } from "./eval/how-it-is-wrong.js";
 import { judgeScenario } from "./eval/judge-scenario.js";
 import { correlateFolder, labelledFolders, readLabels } from "./eval/labelled-folders.js";
 import { addRun, type Counts, figures, newTally, type Tally } from "./eval/tally.js";
+
+const FAMILIES: readonly string[] = [...FAULTY, "none"];
 
 interface EvalOptions {
   readonly lab?: boolean;
@@ -73,6 +76,7 @@ async function evalCommand(folders: readonly string[], options: EvalOptions, io:
     else io.out(`${ablationTable(rows)}\n`);
   } else if (options.lab) {
     const tier = options.tier === undefined ? undefined : oneOf("--tier", options.tier, TIER_NAMES);
+    if (options.family !== undefined) oneOf("--family", options.family, FAMILIES);
     const physics = oneOf("--physics", options.physics, Object.keys(PHYSICS) as PhysicsName[]);
     const onRun = (run: GeneratedRun): void => {
       if (options.each && !options.json) io.out(`${runLine(`seed ${run.variation.seed} ${run.tier} ${run.variation.name}`, run.counts)}\n`);
