@@ -20,5 +20,7 @@ export interface Sink {
    * refused rows is replaced, so that importing twice changes nothing.
    */
   origin?(name: string): void;
+  /** Requests committed so far that were there already, since the sink was made. */
+  repeated?(): number;
   flush(): void;
 }

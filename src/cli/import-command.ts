@@ -3,6 +3,7 @@ import { AppError } from "../../schemas/error-codes.js";
 import { type ImportedFile, type ImportOutcome, importFiles, recogniseFiles } from "../intake/import-files.js";
 import { IMPORTERS } from "../intake/importers/index.js";
 import { openStore } from "../store/open-store.js";
+import { checkRunName } from "../store/run-name.js";
 import { type CommandIo, type CommandModule, DB_OPTION, databasePath } from "./command-io.js";
 import { ANCHOR_OPTION, importClock, ZONE_OPTION } from "./import-clock.js";
 
@@ -34,11 +35,11 @@ export const register: CommandModule["register"] = (program: Command, io: Comman
 };
 
 async function importCommand(run: string, paths: readonly string[], flags: ImportFlags, io: CommandIo): Promise<void> {
+  checkRunName(run);
   const clock = importClock(flags, io.wallUs());
   const files = await recogniseFiles(paths, { format: flags.format ?? null });
   const store = openStore(databasePath(flags.db, io.env), { mode: "write" });
   try {
-    store.runs.create(run);
     const outcome = await importFiles(files, {
       run,
       sink: store.sink,
@@ -80,7 +81,7 @@ function summary(run: string, outcome: ImportOutcome) {
 function printForPeople(run: string, outcome: ImportOutcome, io: CommandIo): void {
   for (const file of outcome.files) {
     const rows = [
-      count(file.requests, "request"),
+      ...requestCounts(file),
       count(file.samples, "sample"),
       count(file.series, "series reading"),
       count(file.marks, "mark"),
@@ -90,7 +91,7 @@ function printForPeople(run: string, outcome: ImportOutcome, io: CommandIo): voi
     for (const text of file.warnings) io.err(`whyslow: ${file.path}: ${text}\n`);
   }
   for (const { path, reason } of outcome.skipped) io.err(`whyslow: skipped ${path}: ${reason}\n`);
-  io.out(`next: whyslow correlate ${run}\n`);
+  io.out(`next: whyslow correlate ${shellWord(run)}\n`);
 }
 
 function refusals(file: ImportedFile): string[] {
@@ -98,5 +99,13 @@ function refusals(file: ImportedFile): string[] {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([reason, n]) => `refused ${n}: ${reason}`);
 }
+
+/** New ones, and those that an earlier import, or an earlier line, had brought already. */
+function requestCounts({ requests, known_requests }: ImportedFile): string[] {
+  if (known_requests === 0) return [count(requests, "request")];
+  return [count(requests - known_requests, "new request"), `${known_requests} already known`].filter((text) => text !== "");
+}
+
+const shellWord = (text: string): string => (/^[\w.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 const count = (n: number, word: string): string => (n === 0 ? "" : `${n} ${word}${n === 1 ? "" : "s"}`);

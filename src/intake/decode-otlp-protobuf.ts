@@ -56,8 +56,8 @@ export function decodeOtlpProtobuf(bytes: Uint8Array): DecodedExport {
         });
       });
     });
-  } catch (error) {
-    throw new OtlpSyntaxError(`the body is no ExportTraceServiceRequest: ${error instanceof Error ? error.message : String(error)}`);
+  } catch {
+    throw new OtlpSyntaxError("the body is no OTLP protobuf message");
   }
   return { spans, rejected };
 }

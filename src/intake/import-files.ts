@@ -85,7 +85,7 @@ export async function importFiles(files: RecognisedFiles, options: ImportOptions
 }
 
 async function importOne(file: InputFile, importer: Importer, options: ImportOptions, limits: InputLimits): Promise<ImportedFile> {
-  const { sink, stats, end } = createImportSink(options.sink, originOf(file.path));
+  const { sink, stats, end, oddity } = createImportSink(options.sink, originOf(file.path));
   const warnings = new Set<string>();
   try {
     await importer.import(file, {
@@ -100,6 +100,8 @@ async function importOne(file: InputFile, importer: Importer, options: ImportOpt
   } finally {
     end();
   }
+  const odd = oddity();
+  if (odd !== null) warnings.add(odd);
   const truncated = await file.isTruncated();
   if (truncated) warnings.add("the gzip stream is cut or damaged: what came before was read");
   return { path: file.path, format: importer.name, truncated, warnings: [...warnings], ...stats };

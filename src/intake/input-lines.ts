@@ -97,7 +97,7 @@ export async function isOneDocument(file: InputFile, limits: InputLimits): Promi
   for await (const { lines } of readLines(file, limits, () => undefined)) {
     const line = lines.find((text) => text.trim() !== "");
     if (line === undefined) continue;
-    if (line.length > OPENING_CHARS) return false;
+    if (line.length > OPENING_CHARS || !/^\s*[[{]/.test(line)) return false;
     try {
       JSON.parse(line);
       return false;

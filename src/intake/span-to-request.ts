@@ -18,6 +18,7 @@ const CLIENT_KIND = 3;
 const ERROR_STATUS = 2;
 /** vLLM V0 mixed a monotonic and a wall clock in one difference: no phase lasts this long. */
 const MAX_PHASE_S = 1e6;
+const MAX_TOKENS = 1e8;
 /** The engine core's clock and the front end's differ by this much at most within one request, seconds. */
 const CLOCK_SLACK_S = 0.001;
 
@@ -127,7 +128,7 @@ const milliseconds = (seconds: number | null): number | null => (seconds === nul
 
 function tokens(a: Attributes, key: string): number | null {
   const value = a[key];
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : null;
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS ? value : null;
 }
 
 function text(a: Attributes, key: string): string | null {

@@ -4,7 +4,8 @@ import type { RequestView } from "../../schemas/requests.js";
 import type { SeriesSample, SourceSpec } from "../../schemas/samples.js";
 import { Dictionary, growExtent, labelText, type SourceEntry } from "./dictionary.js";
 import type { Chunk, RejectedEntry } from "./pending-chunks.js";
-import { requestInsertSql, requestRow } from "./request-row.js";
+import { REQUEST_ADD_SQL, requestInsertSql, requestRow } from "./request-row.js";
+import { RunExtents } from "./run-extents.js";
 import { SampleWriter } from "./sample-writer.js";
 import { VerdictWriter } from "./verdict-writer.js";
 
@@ -15,23 +16,31 @@ export interface Batch {
   readonly manifest: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
+/** What a batch says of runs that have no rows yet: it waits for the first. */
+export type Held = Pick<Batch, "rejected" | "manifest">;
+
 /** Writes batches, each in one transaction. */
 export class BatchCommit {
   private readonly dictionary: Dictionary;
   private readonly writers: ReadonlyMap<EntityKind, SampleWriter>;
   private readonly verdicts: VerdictWriter;
   private readonly sql;
-  private readonly transact: (batch: Batch) => void;
+  private readonly runs: RunExtents;
+  private readonly transact: (batch: Batch) => Held;
   /** Rows of imports refused so far while this is open, by origin, source and reason: they replace what is stored. */
   private totals = new Map<string, number>();
   /** Index of the chunk that was being written: after a failure, the one to blame. */
   at = 0;
+  /** Requests committed that were there already. */
+  repeated = 0;
 
   constructor(db: Database.Database, wallUs: () => number) {
     this.dictionary = new Dictionary(db, wallUs);
     this.writers = new Map(ENTITY_KINDS.map((kind) => [kind, new SampleWriter(db, this.dictionary, kind)]));
     this.verdicts = new VerdictWriter(db);
+    this.runs = new RunExtents(db);
     this.sql = {
+      addRequest: db.prepare(REQUEST_ADD_SQL),
       request: db.prepare(requestInsertSql(false)),
       span: db.prepare(requestInsertSql(true)),
       series: db.prepare(
@@ -39,7 +48,6 @@ export class BatchCommit {
       ),
       mark: db.prepare("INSERT OR IGNORE INTO mark (ts_us, node, kind, text, run) VALUES (?, ?, ?, ?, ?)"),
       fact: db.prepare("INSERT INTO manifest (run, key, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"),
-      run: db.prepare("INSERT OR IGNORE INTO run (id, created_us) VALUES (?, ?)"),
       addRejected: db.prepare(
         "INSERT INTO rejected (source, origin, reason, count) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
       ),
@@ -47,18 +55,20 @@ export class BatchCommit {
         "INSERT INTO rejected (source, origin, reason, count) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = excluded.count",
       ),
     };
-    const body = db.transaction((batch: Batch) => this.write(batch, wallUs));
+    const body = db.transaction((batch: Batch) => this.write(batch));
     this.transact = (batch) => body.immediate(batch);
   }
 
-  /** Commits all or nothing. Throws what SQLite threw. */
-  commit(batch: Batch): void {
+  /** Commits all or nothing, but for what is given back. Throws what SQLite threw. */
+  commit(batch: Batch): Held {
     this.at = 0;
     const totals = new Map(this.totals);
+    const repeated = this.repeated;
     try {
-      this.transact(batch);
+      return this.transact(batch);
     } catch (error) {
       this.totals = totals;
+      this.repeated = repeated;
       this.dictionary.forget();
       throw error;
     }
@@ -69,15 +79,19 @@ export class BatchCommit {
     for (const key of this.totals.keys()) if (key.startsWith(`${origin}\0`)) this.totals.delete(key);
   }
 
-  private write(batch: Batch, wallUs: () => number): void {
+  private write(batch: Batch): Held {
     const own: RejectedEntry[] = [];
     for (this.at = 0; this.at < batch.chunks.length; this.at++) this.writeChunk(batch.chunks[this.at]!, own);
-    for (const entry of [...batch.rejected, ...own]) this.writeRejected(entry);
+    this.runs.cover(batch.chunks);
+    const { now, later } = this.runs.split([...batch.rejected, ...own]);
+    for (const entry of now) this.writeRejected(entry);
+    const manifest = new Map<string, Readonly<Record<string, string>>>();
     for (const [run, facts] of batch.manifest) {
-      if (run !== "") this.sql.run.run(run, wallUs());
-      for (const [key, value] of Object.entries(facts)) this.sql.fact.run(run, key, value);
+      if (run !== "" && !this.runs.has(run)) manifest.set(run, facts);
+      else for (const [key, value] of Object.entries(facts)) this.sql.fact.run(run, key, value);
     }
     this.dictionary.storeExtents();
+    return { rejected: later, manifest };
   }
 
   private writeChunk(chunk: Chunk, own: RejectedEntry[]): void {
@@ -115,7 +129,10 @@ export class BatchCommit {
       reject("time", 1);
       return;
     }
-    (view.span_key === "" ? this.sql.request : this.sql.span).run(...row);
+    if (this.sql.addRequest.run(...row).changes === 0) {
+      (view.span_key === "" ? this.sql.request : this.sql.span).run(...row);
+      this.repeated++;
+    }
     const start = row[0] as number;
     growExtent(source, start);
     const longest = view.end_us === null ? 0 : view.end_us - start;

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import type Database from "better-sqlite3";
 import { ENTITY_KINDS } from "../../schemas/columns/index.js";
-import { connectReader } from "./connection.js";
+import { closeReader, connectReader } from "./connection.js";
 import { schemaVersion } from "./migrate.js";
 import { storeError } from "./store-error.js";
 
@@ -54,7 +54,7 @@ export function checkDatabase(file: string): DatabaseCheck {
   } catch (error) {
     throw storeError(error, file, "open");
   } finally {
-    db.close();
+    closeReader(db);
   }
 }
 

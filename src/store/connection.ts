@@ -65,12 +65,47 @@ export function connectReader(file: string, busyTimeoutMs: number): Database.Dat
   }
 }
 
-function openReadonly(file: string, busyTimeoutMs: number): Database.Database {
+const tidied = new WeakMap<Database.Database, string>();
+
+/** Closes a reader; the files that SQLite needed beside the database go with the last one who needs them. */
+export function closeReader(db: Database.Database): void {
+  db.close();
+  const file = tidied.get(db);
+  if (file === undefined) return;
+  tidied.delete(db);
   try {
-    return openAndTouch(file, busyTimeoutMs);
+    // Only a connection that may write takes them away, and only when nobody else has the database open.
+    const last = new Database(file, { fileMustExist: true, timeout: 0 });
+    try {
+      last.prepare("SELECT count(*) FROM sqlite_master").get();
+    } finally {
+      last.close();
+    }
+  } catch {
+    // They stay, which does no harm.
+  }
+}
+
+const BESIDE = /^SQLITE_(CANTOPEN|READONLY)/;
+
+function openReadonly(file: string, busyTimeoutMs: number): Database.Database {
+  const logBytes = fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  try {
+    const db = openAndTouch(file, busyTimeoutMs);
+    if (logBytes === 0) tidied.set(db, file);
+    return db;
   } catch (error) {
-    if ((error as { code?: string }).code !== "SQLITE_CANTOPEN") throw error;
+    if (!BESIDE.test((error as { code?: string }).code ?? "") || !isReadable(file)) throw error;
     return openCopy(file, busyTimeoutMs);
+  }
+}
+
+function isReadable(file: string): boolean {
+  try {
+    fs.accessSync(file, fs.constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -93,6 +128,12 @@ function openCopy(file: string, busyTimeoutMs: number): Database.Database {
     fs.copyFileSync(file, copy);
     if (fs.existsSync(`${file}-wal`)) fs.copyFileSync(`${file}-wal`, `${copy}-wal`);
     return openAndTouch(copy, busyTimeoutMs);
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).message;
+    throw new AppError("DB_OPEN", `the database ${file} cannot be read where it lies, nor copied to ${os.tmpdir()}: ${why}`, {
+      mend: "copy it, with its -wal file where there is one, to a folder that you can write, and give that with --db",
+      cause: error,
+    });
   } finally {
     // Open files stay readable without their names.
     fs.rmSync(folder, { recursive: true, force: true });

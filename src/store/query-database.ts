@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import { AppError } from "../../schemas/error-codes.js";
-import { connectReader } from "./connection.js";
+import { closeReader, connectReader } from "./connection.js";
 import { storeError } from "./store-error.js";
 
 /** A value as JSON can hold it: integers beyond 2^53 and blobs are text. */
@@ -33,7 +33,7 @@ export function queryDatabase<T>(file: string, sql: string, use: (result: QueryR
     if ((error as { code?: string }).code === "SQLITE_ERROR") throw new AppError("USAGE", `the query fails: ${(error as Error).message}`);
     throw storeError(error, file, "open");
   } finally {
-    db.close();
+    closeReader(db);
   }
 }
 

@@ -21,6 +21,9 @@ const TEXTS = ["model", "error", "conversation_id", "route", "task_type"] as con
 const MERGED = [...INTEGERS, ...NUMBERS, ...TEXTS, "gaps_f32"] as const;
 const ALL = ["start_us", "source", "request_id", "span_key", "join_id", "view", "server", "status", "warmup", ...MERGED];
 
+/** Adds a request that is not there yet. */
+export const REQUEST_ADD_SQL = `INSERT INTO request (${ALL.join(",")}) VALUES (${ALL.map(() => "?").join(",")}) ON CONFLICT DO NOTHING`;
+
 /** Two statements, for requests with and without a span: what makes a row a repetition differs. */
 export function requestInsertSql(withSpan: boolean): string {
   const target = withSpan ? "(source, span_key) WHERE span_key <> ''" : "(start_us, source, request_id, span_key)";

@@ -2,10 +2,10 @@ import type Database from "better-sqlite3";
 import { AppError } from "../../schemas/error-codes.js";
 import type { Run } from "../../schemas/runs.js";
 import { nearestNames } from "./nearest-names.js";
+import { checkRunName } from "./run-name.js";
 import { storeError } from "./store-error.js";
 import type { RunStore } from "./store-types.js";
 
-const MAX_NAME = 200;
 /** Facts that the live agent knows now; they belong to no run. */
 const LIVE = "";
 
@@ -16,13 +16,6 @@ interface RunRow {
   readonly created_us: number;
 }
 
-function checkName(id: string): void {
-  const bad = id.trim() === "" ? "is empty" : id.length > MAX_NAME ? `is longer than ${MAX_NAME} characters` : null;
-  const control = [...id].some((c) => c < " " || c === "\u007f") ? "holds control characters" : null;
-  const wrong = bad ?? control;
-  if (wrong) throw new AppError("USAGE", `a run's name ${wrong}`, { mend: "give a short name such as `before-upgrade`" });
-}
-
 export class SqliteRuns implements RunStore {
   constructor(
     private readonly db: Database.Database,
@@ -31,7 +24,7 @@ export class SqliteRuns implements RunStore {
   ) {}
 
   create(id: string): Run {
-    checkName(id);
+    checkRunName(id);
     this.write(() => this.insert(id));
     return this.get(id)!;
   }
@@ -61,7 +54,7 @@ export class SqliteRuns implements RunStore {
   }
 
   start(id: string, tsUs: number): Run {
-    checkName(id);
+    checkRunName(id);
     const known = this.get(id);
     if (known && known.start_us !== null) {
       throw new AppError("USAGE", `the run ${JSON.stringify(id)} has started already`, { mend: "choose another name" });
@@ -86,7 +79,7 @@ export class SqliteRuns implements RunStore {
   }
 
   extend(id: string, fromUs: number, toUs: number): Run {
-    checkName(id);
+    checkRunName(id);
     this.write(() => {
       this.insert(id);
       this.db
@@ -97,7 +90,7 @@ export class SqliteRuns implements RunStore {
   }
 
   mergeManifest(id: string | null, facts: Readonly<Record<string, string>>): void {
-    if (id !== null) checkName(id);
+    if (id !== null) checkRunName(id);
     const put = this.db.prepare("INSERT INTO manifest (run, key, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
     this.write(() => {
       if (id !== null) this.insert(id);

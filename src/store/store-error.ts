@@ -8,7 +8,7 @@ const PASSING = /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|CORRUPT|NOTAD
 const WORDS: readonly (readonly [RegExp, string, string])[] = [
   [/^SQLITE_FULL/, "the disk is full", "free some space"],
   [/^SQLITE_(BUSY|LOCKED)/, "another process holds it locked", "wait for that process or end it"],
-  [/^SQLITE_READONLY/, "it is read-only", "check the permissions of the file and its folder"],
+  [/^SQLITE_READONLY/, "it is read-only", "check the permissions of the file and its folder, or copy it to a folder that you can write"],
   [/^SQLITE_CANTOPEN/, "the file or its folder cannot be opened", "check that the path exists and its permissions"],
   [/^SQLITE_IOERR/, "the disk reports an I/O error", "check the disk"],
 ];

@@ -26,7 +26,7 @@ export class BufferedSink implements StoreSink {
   private readonly commit: BatchCommit;
   private readonly pending: PendingChunks;
   private rejectedRows: RejectedEntry[] = [];
-  private facts = new Map<string, Record<string, string>>();
+  private facts = new Map<string, Readonly<Record<string, string>>>();
   private readonly timer: NodeJS.Timeout | null;
   private currentOrigin = "";
   private flushes = 0;
@@ -102,6 +102,10 @@ export class BufferedSink implements StoreSink {
     }
   }
 
+  repeated(): number {
+    return this.commit.repeated;
+  }
+
   health(): SinkHealth {
     return {
       bufferedRows: this.pending.rows,
@@ -134,10 +138,10 @@ export class BufferedSink implements StoreSink {
       if (this.pending.rows === 0 && this.rejectedRows.length === 0 && this.facts.size === 0) return null;
       const begin = performance.now();
       try {
-        this.commit.commit({ chunks: this.pending.chunks, rejected: this.rejectedRows, manifest: this.facts });
+        const held = this.commit.commit({ chunks: this.pending.chunks, rejected: this.rejectedRows, manifest: this.facts });
         this.pending.clear();
-        this.rejectedRows = [];
-        this.facts = new Map();
+        this.rejectedRows = [...held.rejected];
+        this.facts = new Map(held.manifest);
         this.flushes++;
         this.lastError = null;
         this.lastDurationMs = performance.now() - begin;

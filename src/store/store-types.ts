@@ -123,7 +123,7 @@ export interface OpenOptions {
   readonly flushRows?: number;
   /** Rows kept at most while the disk refuses; the oldest go first. Default ten times `flushRows`. */
   readonly maxBufferedRows?: number;
-  /** How long a locked database is waited for, ms; default 1000 for a daemon, else 5000. */
+  /** How long a locked database is waited for, ms; default 1000 for a daemon, 5000 for reading, 60,000 for another writer. */
   readonly busyTimeoutMs?: number;
   /** Wall clock, integer µs. */
   readonly wallUs?: () => number;

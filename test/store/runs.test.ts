@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { nearestNames } from "../../src/store/nearest-names.js";
-import { open, SECOND, source, T0, temporaryFile } from "./store-fixtures.js";
+import { entity, open, SECOND, sample, source, T0, temporaryFile } from "./store-fixtures.js";
 
 describe("runs", () => {
   test("are made, listed by start, and kept over reopening", () => {
@@ -60,12 +60,12 @@ describe("runs", () => {
     expect(store.runs.create("imported").manifest).toEqual({});
   });
 
-  test("are made by the rows that name them", () => {
+  test("are made by the rows that name them, not by facts alone", () => {
     const store = open(temporaryFile());
-    store.sink.rejected(source("s", "by-source"), "syntax", 1);
+    store.sink.samples(source("s", "by-row"), [sample(entity("host", "n"), T0, { load1: 1 })]);
     store.sink.manifest("by-fact", { model: "m" });
     store.sink.flush();
-    expect(store.runs.list().map((r) => r.id)).toEqual(["by-fact", "by-source"]);
+    expect(store.runs.list().map((r) => r.id)).toEqual(["by-row"]);
   });
 
   test("that are unknown are answered with the nearest names", () => {

@@ -25,6 +25,7 @@ const SM_ACTIVE = ["sm_active_ratio", "nvidia_sm_utilization", "sm_utilization",
 export const aiperfGpuTelemetry = defineImporter({
   name: "aiperf-gpu-telemetry",
   looks_for: "AIPerf GPU telemetry (lines with gpu_uuid and telemetry_data)",
+  by_line: true,
 
   recognise(head) {
     return /^\s*\{/.test(head) && /"telemetry_data"\s*:\s*\{/.test(head) && /"gpu_(?:index|uuid)"\s*:/.test(head) ? 0.95 : 0;

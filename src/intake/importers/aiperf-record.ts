@@ -3,12 +3,14 @@ import { asNumber, asObject, asText } from "../exact-json.js";
 import { joinId } from "../join-id.js";
 import { isAnchored, nsToUs } from "../nanoseconds.js";
 import { metricListMs, metricMs, metricTokens } from "./aiperf-units.js";
+import { after } from "./client-view.js";
 
 export type AiperfFault = "request_id" | "start_time" | "clock_not_anchored" | "end_before_start";
 
 /**
  * One line of AIPerf's `profile_export.jsonl`, of both generations: `request_start_ns`, `benchmark_phase`, `time_to_first_token`,
- * and the older `timestamp_ns`, `credit_phase`, `ttft`. Times are the client's wall clock, durations its monotonic clock.
+ * and the older `timestamp_ns`, `credit_phase`, `ttft`. Times are the client's wall clock, durations its monotonic clock. Values are as
+ * written, NaN where not finite: what cannot be is dropped and counted on the way to the store.
  */
 export function aiperfRecord(line: Readonly<Record<string, unknown>>): RequestView | AiperfFault {
   const metadata = asObject(line.metadata) ?? {};
@@ -21,7 +23,7 @@ export function aiperfRecord(line: Readonly<Record<string, unknown>>): RequestVi
   const ttft_ms = metricMs(metrics, "time_to_first_token", "ttft");
   const e2e_ms = metricMs(metrics, "request_latency");
   const stamped = nsToUs(metadata.request_end_ns ?? metricNs(metrics, "max_response_timestamp"));
-  const end_us = stamped ?? (e2e_ms === null ? null : start_us + Math.round(e2e_ms * 1000));
+  const end_us = stamped ?? after(start_us, e2e_ms);
   if (end_us !== null && end_us < start_us) return "end_before_start";
   const failure = asObject(line.error);
   const status = statusOf(metadata, failure, end_us);
@@ -34,7 +36,7 @@ export function aiperfRecord(line: Readonly<Record<string, unknown>>): RequestVi
     model: null,
     scheduled_us: nsToUs(metadata.credit_issued_ns),
     start_us,
-    first_token_us: ttft_ms === null ? null : start_us + Math.round(ttft_ms * 1000),
+    first_token_us: after(start_us, ttft_ms),
     end_us,
     ttft_ms,
     e2e_ms,

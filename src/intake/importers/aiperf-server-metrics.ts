@@ -14,6 +14,7 @@ const NS_PER_US = 1000;
 export const aiperfServerMetrics = defineImporter({
   name: NAME,
   looks_for: "AIPerf server metrics (lines with endpoint_url and metrics)",
+  by_line: true,
 
   recognise(head) {
     return /^\s*\{/.test(head) && /"endpoint_url"\s*:/.test(head) && /"timestamp_ns"\s*:/.test(head) && /"metrics"\s*:\s*\{/.test(head)

@@ -9,6 +9,7 @@ import { RowBatch } from "./row-batch.js";
 export const aiperf = defineImporter({
   name: "aiperf",
   looks_for: "AIPerf request records (lines with metadata.x_request_id and metrics)",
+  by_line: true,
 
   recognise(head) {
     const line = head.slice(0, head.indexOf("\n") < 0 ? undefined : head.indexOf("\n"));

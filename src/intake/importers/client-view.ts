@@ -38,5 +38,6 @@ export function clientView(fields: ClientFields): RequestView {
   };
 }
 
-/** The end of what is known, from durations in ms. */
-export const after = (startUs: number, ms: number | null): number | null => (ms === null ? null : startUs + Math.round(ms * 1000));
+/** The moment at which a duration in ms ends; null where it is no duration. */
+export const after = (startUs: number, ms: number | null): number | null =>
+  ms === null || !Number.isFinite(ms) || ms < 0 ? null : startUs + Math.round(ms * 1000);

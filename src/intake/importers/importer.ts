@@ -41,6 +41,8 @@ export interface Importer {
    * Above 0.5 counts as recognised.
    */
   recognise(head: string, fileName: string): number;
+  /** One record a line, each by itself: it can be recognised by any line of the file's beginning. */
+  readonly by_line?: true;
   /** Reads all rows into the sink. Throws AppError only for a file that as a whole cannot be used. */
   import(file: InputFile, context: ImportContext): Promise<void>;
 }

@@ -12,6 +12,7 @@ const OTHER_SIGNAL = /^\s*\{\s*"resource(?:Metrics|Logs|Profiles)"\s*:/;
 export const otlpFile = defineImporter({
   name: "otlp-file",
   looks_for: "OTLP/JSON traces (an object with resourceSpans, one a line or one a file)",
+  by_line: true,
 
   recognise(head) {
     return /^\s*\{\s*"resourceSpans"\s*:/.test(head) ? 0.95 : /^\s*\{/.test(head) && /"resourceSpans"\s*:\s*\[/.test(head) ? 0.7 : 0;
@@ -30,16 +31,19 @@ export const otlpFile = defineImporter({
         throw error;
       }
     };
-    if (await isOneDocument(file, context.limits)) {
-      if (!take(await readDocument(file, context.limits))) throw new AppError("FILE_FORMAT", `${file.path} is no whole OTLP/JSON document`);
-    } else {
+    const isDocument = await isOneDocument(file, context.limits);
+    if (!isDocument || !take(await readDocument(file, context.limits))) {
+      let taken = 0;
       for await (const { lines, unterminated } of readLines(file, context.limits, () => refuse("line_too_long"))) {
         lines.forEach((line, i) => {
           if (line.trim() === "") return;
           if (OTHER_SIGNAL.test(line)) refuse("not_traces");
-          else if (!take(line)) refuse(unterminated && i === lines.length - 1 ? "truncated" : "syntax");
+          else if (take(line)) taken++;
+          else refuse(unterminated && i === lines.length - 1 ? "truncated" : "syntax");
         });
       }
+      // What looked like the opening of a document may be one cut line before others that are whole.
+      if (isDocument && taken === 0) throw new AppError("FILE_FORMAT", `${file.path} is no whole OTLP/JSON document`);
     }
     const { requests, ignored } = intake.counts();
     if (requests === 0 && ignored > 0) context.warn(`${ignored} spans, none of which is an LLM request`);

@@ -16,6 +16,7 @@ const isJson = (text: string): boolean => text.trimStart().startsWith("{");
 export const requestForm = defineImporter({
   name: "request-form",
   looks_for: "whyslow's request form (CSV or JSON lines with request_id and start, docs/request-form.md)",
+  by_line: true,
 
   recognise(head) {
     const text = head.trimStart();
@@ -37,7 +38,9 @@ export const requestForm = defineImporter({
         let row: Fields | null;
         if (names === null && isJson(line)) row = jsonRow(line);
         else if (names === null) {
-          names = splitCsvLine(line) ?? [];
+          const header = splitCsvLine(line) ?? [];
+          if (isRequestForm(header)) names = header;
+          else refuse(broken);
           return;
         } else row = csvRow(line, names);
         const view = row === null ? broken : requestFormRecord(row, local);

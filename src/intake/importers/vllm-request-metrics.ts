@@ -15,6 +15,7 @@ const LONGEST_WAIT_MS = 1e9;
 export const vllmRequestMetrics = defineImporter({
   name: "vllm-request-metrics",
   looks_for: "vLLM V0 RequestMetrics (lines with arrival_time and first_scheduled_time)",
+  by_line: true,
 
   recognise(head) {
     return /^\s*\{/.test(head) && /"arrival_time"\s*:/.test(head) && /"first_scheduled_time"\s*:/.test(head) ? 0.9 : 0;
