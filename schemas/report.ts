@@ -138,6 +138,8 @@ export const reportSchema = z.object({
     clock: z.object({ offset_ms: z.number().nullable(), uncertainty_ms: z.number().nullable(), method: z.string() }),
     warnings: z.array(z.object({ code: z.string(), text: z.string() })),
     missing: z.array(z.string()),
+    /** The run that this one was judged against, where one was given. */
+    baseline: z.string().optional(),
     /** How many requests both a client and a server saw. */
     joined: z.number().optional(),
   }),

@@ -16,7 +16,7 @@ import { textReport } from "../report/text-report.js";
 import { openStore } from "../store/open-store.js";
 import { type CommandIo, DB_OPTION, databasePath } from "./command-io.js";
 import { type RangeOptions, selectRange } from "./correlate-range.js";
-import { readDiagnosisInput } from "./correlation.js";
+import { againstBaseline, readDiagnosisInput } from "./correlation.js";
 import { explainRequest } from "./explain-request.js";
 import { parseSlo } from "./slo-option.js";
 
@@ -26,6 +26,7 @@ interface CorrelateOptions extends RangeOptions {
   readonly md?: boolean;
   readonly html?: string;
   readonly slo?: string;
+  readonly baseline?: string;
   readonly table?: string;
   readonly server?: string;
   readonly request?: string;
@@ -50,6 +51,7 @@ export function register(program: Command, io: CommandIo): void {
     .option("--html <file>", "also write the report as one self-contained page")
     .option("--explain <request>", "one request: its phases, what ran beside it, why it was slow or that it was not; with --json too")
     .option("--slo <limits>", "latency limits: ttft=500ms,itl=50ms,e2e=10s; a violation is a spike")
+    .option("--baseline <run>", "judge against another run of the same service: shows a run that is slow throughout")
     .option("--table <file>", "another decision table (JSON)")
     .option("--fail-on <classes>", "exit with 3 when there is a spike of one of these classes, or 'any'")
     .option(...DB_OPTION)
@@ -69,6 +71,7 @@ function correlateCommand(run: string | undefined, options: CorrelateOptions, io
   let input: DiagnosisInput;
   try {
     input = readDiagnosisInput(store, query);
+    if (options.baseline !== undefined) input = againstBaseline(store, input, options.baseline, table);
   } finally {
     store.close();
   }

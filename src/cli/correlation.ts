@@ -4,6 +4,7 @@ import { AppError } from "../../schemas/error-codes.js";
 import type { Report } from "../../schemas/report.js";
 import { REQUEST_STATUSES, type RequestView } from "../../schemas/requests.js";
 import { diagnose } from "../diagnose/diagnose.js";
+import { fitWorkModel } from "../diagnose/work-model.js";
 import { someOf } from "../report/number-text.js";
 import type { Selection, Store } from "../store/open-store.js";
 import { formatIso } from "../time/iso-time.js";
@@ -50,6 +51,11 @@ export function readDiagnosisInput(store: Store, query: CorrelationQuery): Diagn
       text: `the load generator could not keep up (${limited}): its latencies say little about the servers`,
     });
   return { run: { id, start_us, end_us, manifest: named?.manifest ?? {} }, requests, telemetry, clock, warnings, slo_ms: query.slo_ms };
+}
+
+/** The same input, judged against the undisturbed part of another run. */
+export function againstBaseline(store: Store, input: DiagnosisInput, run: string, table: DecisionTable): DiagnosisInput {
+  return { ...input, baseline: fitWorkModel(readDiagnosisInput(store, { select: { run }, slo_ms: {} }), table) };
 }
 
 function requireRun(store: Store, id: string): NonNullable<ReturnType<Store["runs"]["get"]>> {

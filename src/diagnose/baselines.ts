@@ -1,3 +1,4 @@
+import type { WorkModel } from "../../schemas/index.js";
 import { type Features, fitNonNegative, predictRow } from "../core/least-squares.js";
 import { quantile } from "../core/quantile.js";
 import { integralOver } from "../core/step-function.js";
@@ -49,18 +50,39 @@ const fillMissing = (expected: Float64Array, y: Float64Array, rows: ArrayLike<nu
 };
 
 /** TTFT ~ a0 + a1 u + a2 A with A = u c + u (u + 1) / 2: linear layers and attention. */
-export const ttftBaseline = (q: GroupRequests, rows: ArrayLike<number>): Baseline => {
+const ttftFeatures = (q: GroupRequests): Features => {
   const attention = new Float64Array(q.n);
   for (let i = 0; i < q.n; i++) {
     const u = q.uncached[i]!;
     attention[i] = u * (q.input[i]! - u) + (u * (u + 1)) / 2;
   }
-  return fitted(q, [ones(q.n), q.uncached, attention], q.ttft, rows);
+  return [ones(q.n), q.uncached, attention];
 };
 
 /** E2E ~ c0 + c1 n_out + c2 u: the prompt's time and the usual time a token. */
-export const e2eBaseline = (q: GroupRequests, rows: ArrayLike<number>): Baseline =>
-  fitted(q, [ones(q.n), q.output, q.uncached], q.e2e, rows);
+const e2eFeatures = (q: GroupRequests): Features => [ones(q.n), q.output, q.uncached];
+
+export const ttftBaseline = (q: GroupRequests, rows: ArrayLike<number>): Baseline => fitted(q, ttftFeatures(q), q.ttft, rows);
+
+export const e2eBaseline = (q: GroupRequests, rows: ArrayLike<number>): Baseline => fitted(q, e2eFeatures(q), q.e2e, rows);
+
+/** What requests should take by coefficients that were fitted elsewhere; `usual` where a request's size or the coefficients are unknown. */
+const predicted = (q: GroupRequests, features: Features, b: readonly number[] | null, usual: number | null): Baseline => {
+  const expected = new Float64Array(q.n).fill(usual ?? Number.NaN);
+  const coefficients = b === null ? null : Float64Array.from(b);
+  for (let i = 0; coefficients !== null && i < q.n; i++) {
+    const e = predictRow(coefficients, features.slice(0, coefficients.length), i);
+    if (e > 0) expected[i] = e;
+  }
+  return { expected, coefficients };
+};
+
+/** The baselines of another run, for the requests of this one. */
+export const modelBaseline = (q: GroupRequests, model: WorkModel, metric: "ttft" | "e2e" | "tpot" | "itl"): Baseline => {
+  if (metric === "ttft") return predicted(q, ttftFeatures(q), model.ttft, model.ttft_ms);
+  if (metric === "e2e") return predicted(q, e2eFeatures(q), model.e2e, model.e2e_ms);
+  return predicted(q, [], null, metric === "tpot" ? model.tpot_ms : model.itl_ms);
+};
 
 /** TPOT at the run's usual load: the plain median of the undisturbed rows. */
 export const tpotBaseline = (q: GroupRequests, rows: ArrayLike<number>): Baseline => fitted(q, [ones(q.n)], q.tpot, rows);

@@ -1,6 +1,6 @@
-import type { Metric } from "../../schemas/index.js";
+import type { Metric, WorkModel } from "../../schemas/index.js";
 import { robustScale } from "../core/robust-scale.js";
-import { type Baseline, e2eBaseline, gapBaseline, tpotBaseline, ttftBaseline } from "./baselines.js";
+import { type Baseline, e2eBaseline, gapBaseline, modelBaseline, tpotBaseline, ttftBaseline } from "./baselines.js";
 import type { GroupRequests } from "./group-requests.js";
 import { findRegimes, type Regimes } from "./regimes.js";
 
@@ -43,10 +43,19 @@ export interface Detection {
   /** No more of them than a fit needs. */
   readonly fitRows: Int32Array;
   readonly small: boolean;
+  /** Coefficients and sigmas behind the expected values, with the centre of the residuals within; what another run can be judged by. */
+  readonly fits: ReadonlyMap<Metric, Fit>;
+}
+
+interface Fit {
+  readonly baseline: Baseline;
+  readonly residual: Float64Array;
+  readonly median: number;
+  readonly sigma: number;
 }
 
 interface MetricPlan {
-  readonly metric: Metric;
+  readonly metric: "ttft" | "e2e" | "tpot" | "itl";
   readonly observed: Float64Array;
   readonly fit: (rows: ArrayLike<number>) => Baseline;
 }
@@ -90,14 +99,14 @@ const rowsWhere = (n: number, keep: (i: number) => boolean): Int32Array => {
   return Int32Array.from(out);
 };
 
-/** Finds what is slow for its own work. Deterministic; O(n log n). */
-export const detect = (q: GroupRequests, slo: Readonly<Partial<Record<Metric, number>>>): Detection => {
+/** Finds what is slow for its own work, by this run's undisturbed requests or by another run's. Deterministic; O(n log n). */
+export const detect = (q: GroupRequests, slo: Readonly<Partial<Record<Metric, number>>>, model?: WorkModel): Detection => {
   const all = plans(q);
   const usableCount = q.usable.reduce((a, b) => a + b, 0);
   const small = usableCount < SMALL_BELOW;
   const masked = new Uint8Array(q.n);
   let regimes: Regimes = { segments: [], base: new Uint8Array(q.n).fill(1) };
-  let fits = new Map<Metric, { baseline: Baseline; residual: Float64Array; median: number; sigma: number }>();
+  let fits = new Map<Metric, Fit>();
   let baseRows = rowsWhere(q.n, (i) => q.usable[i] === 1);
   for (let pass = 0; pass <= PASSES; pass++) {
     fits = new Map();
@@ -128,15 +137,26 @@ export const detect = (q: GroupRequests, slo: Readonly<Partial<Record<Metric, nu
     if (next.length < 8) break;
     baseRows = next;
   }
+  if (model !== undefined) {
+    for (const { metric, observed } of all) {
+      const baseline = modelBaseline(q, model, metric);
+      fits.set(metric, { baseline, residual: logRatio(observed, baseline.expected), median: 0, sigma: model.sigma[metric] });
+    }
+    const normal = rowsWhere(
+      q.n,
+      (i) => q.usable[i] === 1 && !(fits.get("ttft")!.residual[i]! > MASK_RATIO || fits.get("e2e")!.residual[i]! > MASK_RATIO),
+    );
+    if (normal.length >= 8) baseRows = normal;
+  }
   const metrics = all.map((plan) => judge(q, plan, fits.get(plan.metric)!, { slo: slo[plan.metric], usableCount, small }));
   metrics.push(queueDetection(q, slo.queue));
-  return { metrics, regimes, baseRows, fitRows: thinned(baseRows), small };
+  return { metrics, regimes, baseRows, fitRows: thinned(baseRows), small, fits };
 };
 
 const judge = (
   q: GroupRequests,
   plan: MetricPlan,
-  fit: { baseline: Baseline; residual: Float64Array; median: number; sigma: number },
+  fit: Fit,
   options: { slo: number | undefined; usableCount: number; small: boolean },
 ): MetricDetection => {
   const { slo, usableCount, small } = options;

@@ -2,9 +2,9 @@ import type { DecisionTable, DiagnosisInput } from "../../schemas/index.js";
 import { asOf } from "../core/interval-series.js";
 import { predictRow } from "../core/least-squares.js";
 import { type StepFunction, stepFunction, sumOfBoxes } from "../core/step-function.js";
-import { conditionalTpot, ttftBaseline } from "./baselines.js";
+import { conditionalTpot } from "./baselines.js";
 import { changesOf } from "./changes.js";
-import { detect } from "./detector.js";
+import { type Detection, detect } from "./detector.js";
 import type { GroupContext } from "./episode-context.js";
 import type { RunningSteps } from "./gauge-split.js";
 import { type GroupRequests, groupRequests } from "./group-requests.js";
@@ -20,9 +20,9 @@ import { traceCoverage, WHOLE_TRACE } from "./warnings.js";
 const RESTARTS: ReadonlySet<string> = new Set(["restart", "oom_kill", "model_load", "lora_load"]);
 
 /** Time that each prompt's own tokens take to be computed, ms; 0 where its size is unknown, null where no model could be fitted. */
-const prefillWork = (q: GroupRequests, baseRows: Int32Array): Float64Array | null => {
+const prefillWork = (q: GroupRequests, detection: Detection): Float64Array | null => {
   const attention = q.uncached.map((u, i) => u * (q.input[i]! - u) + (u * (u + 1)) / 2);
-  const b = ttftBaseline(q, baseRows).coefficients;
+  const b = detection.fits.get("ttft")!.baseline.coefficients;
   if (b === null || b.length < 2 || !(b[1]! > 0 || (b[2] ?? 0) > 0)) return null;
   const features = [q.uncached, attention].slice(0, b.length - 1);
   const work = new Float64Array(q.n);
@@ -78,9 +78,9 @@ export const groupContext = (
   lastSeen_us: number,
 ): GroupContext => {
   const q = groupRequests(input.requests, group.rows, lastSeen_us, hitRatioOf(group, view));
-  const detection = detect(q, input.slo_ms);
+  const detection = detect(q, input.slo_ms, input.baseline);
   const load = traceLoad(q);
-  const work = prefillWork(q, detection.fitRows);
+  const work = prefillWork(q, detection);
   const changes = changesOf(input, group);
   const share = traceCoverage({ group, q, view });
   const whole = !(share < WHOLE_TRACE);

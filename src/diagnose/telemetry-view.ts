@@ -1,4 +1,4 @@
-import type { TelemetrySource, Track } from "../../schemas/index.js";
+import type { TelemetrySource, Track, WorkModel } from "../../schemas/index.js";
 import { type IntervalSeries, levelSeries, rateSeries, ratioSeries } from "../core/interval-series.js";
 import { median, sortedFinite } from "../core/quantile.js";
 import { measureRefresh, type Refresh } from "../core/refresh.js";
@@ -24,13 +24,24 @@ export interface Usual {
 /** A reading counts as undisturbed while incidents fill no more than this share of its window. */
 const QUIET_SHARE = 0.2;
 
+/** Fewer undisturbed readings cannot say what is usual. */
+const MIN_QUIET = 3;
+
 /** Cached access to the telemetry of a run as intervals on the axis of the requests. */
 export class TelemetryView {
   readonly #refresh = new Map<Track, Refresh>();
   readonly #series = new Map<Track, Map<string, IntervalSeries>>();
   readonly #usual = new Map<IntervalSeries, Usual>();
+  /** What each series is called, by what it is of: `KIND.COLUMN`. */
+  readonly #names = new WeakMap<IntervalSeries, string>();
+  readonly #baseline: WorkModel["usual"];
   /** Where incidents lie: what is usual is measured elsewhere. */
   #disturbed: StepFunction | null = null;
+
+  /** `baseline`: what is usual in another run, where this one has nothing undisturbed. */
+  constructor(baseline: WorkModel["usual"] = {}) {
+    this.#baseline = baseline;
+  }
 
   setDisturbed(f: StepFunction): void {
     this.#disturbed = f;
@@ -61,6 +72,7 @@ export class TelemetryView {
     if (series === undefined) {
       series = make();
       columns.set(key, series);
+      this.#names.set(series, `${track.entity.kind}.${key}`);
     }
     return series;
   }
@@ -118,6 +130,9 @@ export class TelemetryView {
     }
     const all = sortedFinite(series.value);
     const at = (p: number) => (all.length === 0 ? Number.NaN : all[Math.min(all.length - 1, Math.floor(p * all.length))]!);
+    const other = this.#baseline[this.#names.get(series) ?? ""];
+    if (other !== undefined && quiet.length < MIN_QUIET)
+      return { ...other, p99: Math.max(at(0.99), other.median), p95: Math.max(at(0.95), other.median), readings: MIN_QUIET };
     return {
       median: median(quiet),
       sd: quiet.length >= 3 ? robustSd(quiet) : Number.NaN,
