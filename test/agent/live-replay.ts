@@ -6,6 +6,7 @@ import type { Report } from "../../schemas/report.js";
 import type { Sample, SourceSpec } from "../../schemas/samples.js";
 import type { Track } from "../../schemas/telemetry.js";
 import { type LiveEpisode, LiveLedger } from "../../src/agent/live/live-ledger.js";
+import { WINDOW_US } from "../../src/agent/live/live-loop.js";
 import { correlate } from "../../src/cli/correlation.js";
 import { judgeRange } from "../../src/cli/judge-range.js";
 import { DEFAULT_SERVER, DEFAULT_WORKLOAD, type Fault, type Workload } from "../../src/sim/scenario.js";
@@ -79,7 +80,7 @@ export function replay(v: Variation, folder: string, every_s: number, restartAt_
         const episodes = store.verdicts.episodes(0, now, 1e6);
         ledger = new LiveLedger(episodes.map((episode) => ({ episode, spikes: spikes.filter((s) => s.episode === episode.id) })));
       }
-      const step = ledger.take(judgeRange(store, { from_us: now - 900e6, to_us: now }));
+      const step = ledger.take(judgeRange(store, { from_us: now - WINDOW_US, to_us: now }));
       for (const one of step.fresh) fresh.push({ at_us: now, one });
       final.push(...step.final);
       store.sink.verdicts(step.final);

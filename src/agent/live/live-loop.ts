@@ -46,7 +46,7 @@ export interface LiveLoop {
 }
 
 /** What a pass looks back over at most and at least. */
-export const WINDOW_US = 900e6;
+export const WINDOW_US = 600e6;
 const MIN_WINDOW_US = 120e6;
 /** How often it is asked whether a pass is due; the question costs next to nothing. */
 const ASK_MS = 1000;
@@ -69,7 +69,8 @@ export function startLiveLoop(deps: LiveLoopDeps): LiveLoop {
   const health = { passes: 0, failures: 0, durationMs: null as number | null };
   let recent: LiveEpisode[] = [];
   let windowUs = WINDOW_US;
-  let seen = deps.watch.revision;
+  /** What the watch said at the last pass. The first pass is due at once: the agent before may have left something unfinished. */
+  let seen = -1;
   let begun = Number.NEGATIVE_INFINITY;
   let notBefore = Number.NEGATIVE_INFINITY;
   let stopped = false;
