@@ -1,6 +1,7 @@
+import { CLASSES, type VerdictClass } from "../../schemas/report.js";
 import type { GpuName, ModelName } from "../../src/sim/hardware.js";
 import { Random } from "../../src/sim/random.js";
-import { DEFAULT_SERVER, type Fault, type FaultKind, type ServerOptions, type Workload } from "../../src/sim/scenario.js";
+import { DEFAULT_SERVER, FAULTS, type Fault, type FaultKind, type ServerOptions, type Workload } from "../../src/sim/scenario.js";
 import { FAULT_PLANS, type FaultPlan } from "./fault-effects.js";
 import { serverLoad } from "./server-load.js";
 import { type Engine, type Inputs, type RequestForm, TIER_NAMES, TIERS, type Tier, type Variation } from "./variation.js";
@@ -16,6 +17,12 @@ export interface DrawOptions {
 
 /** Faults that are drawn; the other family is `none`. */
 export const FAULTY = Object.keys(FAULT_PLANS) as readonly FaultKind[];
+
+/** A class is drawn first, so that none is rare; what belongs to no class, and nothing at all, is the sixth. */
+const familiesOf = (cls: VerdictClass): readonly string[] => [
+  ...FAULTY.filter((kind) => FAULTS[kind].class === cls),
+  ...(cls === "indeterminate" ? ["none", "none"] : []),
+];
 
 /** Servers as they are run: model, GPU and ranks that fit together. */
 const SERVERS: readonly (readonly [GpuName, ModelName, number])[] = [
@@ -48,14 +55,15 @@ const LENGTHS = [75, 90, 110, 130, 160, 200, 260, 600] as const;
 export function drawVariation(seed: number, options: DrawOptions = {}): Variation {
   const random = new Random(seed, "variation");
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random.next() * list.length)]!;
-  const family = options.family ?? (random.next() < 0.08 ? "none" : pick(FAULTY));
+  const family = options.family ?? pick(familiesOf(pick(CLASSES)));
   const plan: FaultPlan | undefined = FAULT_PLANS[family as FaultKind];
   const needsRanks = (plan?.server?.tp ?? 1) > 1;
   const alone = plan?.server !== undefined && !needsRanks;
   const [gpu, model, tp] = pick(needsRanks ? TP_SERVERS : alone ? ONE_SERVERS : SERVERS);
-  const server: ServerOptions = { ...DEFAULT_SERVER, gpu, model, ...plan?.server, tp, chunked_prefill: random.next() < 0.85 };
+  const roomy: ServerOptions = { ...DEFAULT_SERVER, gpu, model, ...plan?.server, tp, chunked_prefill: random.next() < 0.85 };
   const shape: Omit<Workload, "rate_per_s"> = { ...pick(WORKLOADS), ...plan?.workload };
-  const load = serverLoad(server, shape, 0.25 + 0.25 * random.next());
+  const load = serverLoad(roomy, shape, 0.25 + 0.25 * random.next());
+  const server: ServerOptions = plan?.pool ? { ...roomy, kv_tokens: Math.round(plan.pool(load)) } : roomy;
   const effect = 0.5 + 0.8 * random.next();
   const replicas = random.next() < 0.2 && tp === 1 && plan?.server === undefined ? 2 + Math.floor(2 * random.next()) : 1;
   const seconds = Math.min(replicas > 1 ? 130 : 600, Math.max(pick(LENGTHS), Math.round(LEAST_REQUESTS / load.rate_per_s)));

@@ -6,6 +6,8 @@ import type { Load } from "./server-load.js";
 export interface FaultPlan {
   readonly server?: Partial<ServerOptions>;
   readonly workload?: Partial<Workload>;
+  /** Size of the KV pool, tokens, where the fault needs a small one. */
+  readonly pool?: (load: Load) => number;
   readonly seconds: readonly [least: number, most: number];
   magnitude(context: { readonly server: ServerOptions; readonly load: Load; readonly effect: number; readonly random: Random }): number;
   readonly extra?: (context: { readonly load: Load; readonly effect: number }) => Partial<Fault>;
@@ -48,13 +50,13 @@ export const FAULT_PLANS: Readonly<Partial<Record<FaultKind, FaultPlan>>> = {
     magnitude: ({ server, load, effect }) => 1 - Math.min(0.5, (load.kvTokens * (0.45 / effect)) / (kvBlocks(server) * 16)),
   },
   long_outputs: {
-    server: { kv_tokens: 40_000 },
+    pool: (load) => Math.max(14_000, 1.5 * load.kvTokens),
     seconds: [8, 16],
     extra: paced,
     magnitude: ({ effect }) => multiple(2.2, effect),
   },
   kv_sessions: {
-    server: { kv_tokens: 64_000 },
+    pool: (load) => Math.max(8000, 0.5 * load.kvTokens) + 4 * 12_000,
     seconds: [8, 16],
     magnitude: ({ effect }) => Math.max(3, Math.round(4.6 * Math.min(1, 0.8 + 0.2 * effect))),
     extra: (context) => ({ ...paced(context), prompt_tokens: 12_000 }),
