@@ -6,6 +6,7 @@ import { openStore } from "../store/open-store.js";
 import { checkRunName } from "../store/run-name.js";
 import { type CommandIo, type CommandModule, DB_OPTION, databasePath } from "./command-io.js";
 import { ANCHOR_OPTION, importClock, ZONE_OPTION } from "./import-clock.js";
+import { shellWord } from "./shell-word.js";
 
 interface ImportFlags {
   readonly format?: string;
@@ -105,7 +106,5 @@ function requestCounts({ requests, known_requests }: ImportedFile): string[] {
   if (known_requests === 0) return [count(requests, "request")];
   return [count(requests - known_requests, "new request"), `${known_requests} already known`].filter((text) => text !== "");
 }
-
-const shellWord = (text: string): string => (/^[\w.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 const count = (n: number, word: string): string => (n === 0 ? "" : `${n} ${word}${n === 1 ? "" : "s"}`);

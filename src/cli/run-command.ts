@@ -5,6 +5,7 @@ import { openStore, type Store } from "../store/open-store.js";
 import { formatDurationMs } from "../time/duration.js";
 import { formatIso } from "../time/iso-time.js";
 import { type CommandIo, DB_OPTION, databasePath } from "./command-io.js";
+import { shellWord } from "./shell-word.js";
 
 interface RunFlags {
   readonly db?: string;
@@ -63,7 +64,7 @@ const runJson = (run: Run): Record<string, unknown> => ({
 function tell(run: Run, flags: RunFlags, io: CommandIo): void {
   if (flags.json) io.out(`${JSON.stringify(runJson(run))}\n`);
   else if (run.end_us === null) io.out(`run ${run.id} started at ${time(run.start_us)}\n`);
-  else io.out(`run ${run.id} ended at ${time(run.end_us)} after ${length(run)}\nnext: whyslow correlate ${run.id}\n`);
+  else io.out(`run ${run.id} ended at ${time(run.end_us)} after ${length(run)}\nnext: whyslow correlate ${shellWord(run.id)}\n`);
 }
 
 function listRuns(store: Store, flags: RunFlags, io: CommandIo): void {

@@ -5,6 +5,7 @@ import { openStore, type Store } from "../store/open-store.js";
 import { formatIso } from "../time/iso-time.js";
 import type { CommandIo } from "./command-io.js";
 import { monotonicZeroUs } from "./import-clock.js";
+import { shellWord } from "./shell-word.js";
 
 export interface RunExecOptions {
   readonly id: string;
@@ -38,13 +39,13 @@ export async function runExec(options: RunExecOptions, io: CommandIo): Promise<v
     io.out(
       `${JSON.stringify({ id, start: formatIso(run.start_us!), end: formatIso(run.end_us!), exit_code: exitCode, signal, imported })}\n`,
     );
-  } else io.out(`run ${id} ended at ${formatIso(run.end_us!)}\nnext: whyslow correlate ${id}\n`);
+  } else io.out(`run ${id} ended at ${formatIso(run.end_us!)}\nnext: whyslow correlate ${shellWord(id)}\n`);
 }
 
 /** Number of files read. The run keeps its marks: a file that reaches beyond them does not widen it. */
 async function importLeft(options: RunExecOptions, io: CommandIo): Promise<number> {
   const files = await recogniseFiles(options.imports, { format: null });
-  const store = openStore(options.file, { mode: "write" });
+  const store = openStore(options.file, { mode: "write", keepRanges: true });
   try {
     // What has just run here counted its times from this machine's start.
     const now_us = io.wallUs();

@@ -34,7 +34,11 @@ export class BatchCommit {
   /** Requests committed that were there already. */
   repeated = 0;
 
-  constructor(db: Database.Database, wallUs: () => number) {
+  constructor(
+    db: Database.Database,
+    wallUs: () => number,
+    private readonly keepRanges: boolean,
+  ) {
     this.dictionary = new Dictionary(db, wallUs);
     this.writers = new Map(ENTITY_KINDS.map((kind) => [kind, new SampleWriter(db, this.dictionary, kind)]));
     this.verdicts = new VerdictWriter(db);
@@ -82,7 +86,7 @@ export class BatchCommit {
   private write(batch: Batch): Held {
     const own: RejectedEntry[] = [];
     for (this.at = 0; this.at < batch.chunks.length; this.at++) this.writeChunk(batch.chunks[this.at]!, own);
-    this.runs.cover(batch.chunks);
+    if (!this.keepRanges) this.runs.cover(batch.chunks);
     const { now, later } = this.runs.split([...batch.rejected, ...own]);
     for (const entry of now) this.writeRejected(entry);
     const manifest = new Map<string, Readonly<Record<string, string>>>();

@@ -51,6 +51,7 @@ export function openStore(file: string, options: OpenOptions): Store {
     flushRows,
     maxBufferedRows: options.maxBufferedRows ?? flushRows * BUFFERED_FLUSHES,
     wallUs,
+    keepRanges: options.keepRanges ?? false,
   });
   const close = (): void => {
     if (!db.open) return;

@@ -20,6 +20,7 @@ export interface SinkOptions {
   readonly flushRows: number;
   readonly maxBufferedRows: number;
   readonly wallUs: () => number;
+  readonly keepRanges: boolean;
 }
 
 export class BufferedSink implements StoreSink {
@@ -39,7 +40,7 @@ export class BufferedSink implements StoreSink {
     db: Database.Database,
     private readonly options: SinkOptions,
   ) {
-    this.commit = new BatchCommit(db, options.wallUs);
+    this.commit = new BatchCommit(db, options.wallUs, options.keepRanges);
     this.pending = new PendingChunks(options.maxBufferedRows, options.flushRows);
     this.timer = options.flushIntervalMs === null ? null : setInterval(() => void this.tryCommit(), options.flushIntervalMs);
     this.timer?.unref();

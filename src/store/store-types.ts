@@ -125,6 +125,8 @@ export interface OpenOptions {
   readonly maxBufferedRows?: number;
   /** How long a locked database is waited for, ms; default 1000 for a daemon, 5000 for reading, 60,000 for another writer. */
   readonly busyTimeoutMs?: number;
+  /** Imported rows do not widen the run that they come to: for one whose start and end are marked. */
+  readonly keepRanges?: boolean;
   /** Wall clock, integer µs. */
   readonly wallUs?: () => number;
 }

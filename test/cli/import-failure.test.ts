@@ -63,7 +63,8 @@ describe("a failed import", () => {
     openStore(db, { mode: "write" }).close();
     const running = child("import", "r", aiperfFile("big.jsonl", 60_000));
     const exit = once(running, "exit");
-    while (!fs.existsSync(`${db}-wal`) && running.exitCode === null) await new Promise((go) => setTimeout(go, 5));
+    const log = (): number => fs.statSync(`${db}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    while (log() === 0 && running.exitCode === null) await new Promise((go) => setTimeout(go, 5));
     running.kill("SIGINT");
     await exit;
     for (const run of runs()) expect([run.start_us, run.end_us]).toEqual([expect.any(Number), expect.any(Number)]);

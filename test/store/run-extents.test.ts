@@ -21,6 +21,16 @@ test("a run is there, with its range and facts, as soon as its first rows are, a
   expect(seen.read.rejected({ run: "r" })).toMatchObject([{ reason: "syntax", count: 2 }]);
 });
 
+test("a run that is marked keeps its marks where that is asked", () => {
+  const file = temporaryFile();
+  const store = open(file, { keepRanges: true });
+  store.runs.start("r", T0);
+  store.runs.stop("r", T0 + SECOND);
+  store.sink.samples(source("t", "r"), [row(-5), row(9)]);
+  store.sink.flush();
+  expect(store.runs.get("r")).toMatchObject({ start_us: T0, end_us: T0 + SECOND });
+});
+
 test("what was said of a run without rows is not kept", () => {
   const file = temporaryFile();
   const store = open(file);
