@@ -89,7 +89,7 @@ describe("OTLP decoders", () => {
 
   it("refuse bytes that overrun their message or have no field number", () => {
     for (const bytes of [[0x00], [0x0a, 0x02, 0x12, 0x05, 0x00], [0x0a, 0x05, 0x12], [0x0a, 0x03, 0x12, 0x01, 0x08], [0x0b]])
-      expect(() => decodeOtlpProtobuf(Uint8Array.from(bytes))).toThrow(OtlpSyntaxError);
+      expect(() => decodeOtlpProtobuf(Uint8Array.from(bytes))).toThrow(new OtlpSyntaxError("the body is no OTLP protobuf message"));
   });
 
   it("keep nanoseconds exact to the microsecond, also where JSON has a number", () => {
