@@ -131,6 +131,8 @@ export const reportSchema = z.object({
         interval_ms: z.number().nullable(),
         window_ms: z.number().nullable(),
         lag_ms: z.number().nullable(),
+        /** Where the lag was measured: how well the readings follow the load of the requests at this lag. */
+        lag_rho: z.number().optional(),
         coverage: z.number(),
         rejected: z.number().optional(),
       }),

@@ -6,6 +6,7 @@ import { groupContext } from "./group-context.js";
 import { growIncidents } from "./grow-incidents.js";
 import { disturbedTime, findIncidents, type Incident } from "./incidents.js";
 import { findLosses } from "./losses.js";
+import { measureLags } from "./measure-lag.js";
 import { mergeOverlapping } from "./merge-incidents.js";
 import { isNatural } from "./natural-load.js";
 import { serverGroups } from "./server-groups.js";
@@ -57,10 +58,11 @@ export const readRun = (given: DiagnosisInput, table: DecisionTable): ReadRun =>
   const input = canonicalTelemetry(given);
   const view = new TelemetryView(input.baseline?.usual);
   const last = lastTime(input);
-  const found = serverGroups(input)
+  const contexts = serverGroups(input)
     .filter((g) => g.rows.length > 0 || g.servers.length > 0)
-    .map((g) => groupContext(input, g, view, table, last))
-    .map((ctx) => ({ ctx, incidents: incidentsOf(ctx) }));
+    .map((g) => groupContext(input, g, view, table, last));
+  view.setLags(measureLags(contexts));
+  const found = contexts.map((ctx) => ({ ctx, incidents: incidentsOf(ctx) }));
   view.setDisturbed(
     disturbedTime(
       found.flatMap((f) => f.incidents),

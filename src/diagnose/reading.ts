@@ -55,7 +55,7 @@ export const readSeries = (ctx: EpisodeContext, sourced: SourcedSeries, options:
   const contrast = options.width ** 2 / (options.width ** 2 + error ** 2);
   const duration = incidentDuration(ctx);
   const window = seriesWindow(sourced, ctx);
-  const sigma = Math.sqrt(ctx.clockSigma_us ** 2 + (sourced.source.lag_ms === null ? window / 4 : 0) ** 2);
+  const sigma = Math.sqrt(ctx.clockSigma_us ** 2 + ctx.view.lagSigma_us(sourced.track, window) ** 2);
   const alignment = Math.max(0, 1 - (0.8 * sigma) / Math.max(duration, window));
   const coverage = series.momentary ? Math.max(seen.coverage, seen.readings / (seen.readings + MOMENTARY_HALF)) : seen.coverage;
   const quality = alignment * coverage * Math.min(contrast, Math.sqrt(Math.min(1, f))) * (options.sourceQuality ?? 1);

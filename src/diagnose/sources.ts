@@ -35,6 +35,7 @@ export const sourceRows = (input: DiagnosisInput, view: TelemetryView, from: num
     const refresh = median(measured.map((r) => r.refresh_us).filter(Number.isFinite));
     const averaged = Object.keys(first.columns).some((c) => columnSpec(first.entity.kind, c)?.window === "interval");
     const window = first.source.window_ms ?? (averaged ? refresh / 1000 : 0);
+    const lag = view.measuredLag(first);
     const rejected = Object.values(first.source.rejected).reduce((a, b) => a + b, 0);
     rows.push({
       source: first.source.name,
@@ -43,7 +44,8 @@ export const sourceRows = (input: DiagnosisInput, view: TelemetryView, from: num
       samples: tracks.reduce((a, t) => a + t.ts_us.length, 0),
       interval_ms: rounded(refresh / 1000, 1),
       window_ms: rounded(window, 1),
-      lag_ms: first.source.lag_ms,
+      lag_ms: first.source.lag_ms ?? (lag === null ? null : rounded(lag.lag_us / 1000, 1)),
+      ...(lag === null ? {} : { lag_rho: rounded(lag.rho, 3) ?? 0 }),
       coverage: rounded(Math.min(...tracks.map((t, i) => coverage(t, measured[i]!.refresh_us, from, to))), 4) ?? 0,
       ...(rejected > 0 ? { rejected } : {}),
     });

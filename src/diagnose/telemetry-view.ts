@@ -24,6 +24,18 @@ export interface Usual {
 /** A reading counts as undisturbed while incidents fill no more than this share of its window. */
 const QUIET_SHARE = 0.2;
 
+/** By how much a source's stamps are late, as its readings follow the load. */
+export interface MeasuredLag {
+  readonly lag_us: number;
+  /** Correlation of the readings with the load of the trace at this lag. */
+  readonly rho: number;
+}
+
+export const lagKey = (track: Track): string => `${track.entity.kind}\u0000${track.source.name}\u0000${track.source.node}`;
+
+/** A measured lag is found to about its step. */
+const LAG_SIGMA_US = 100e3;
+
 /** Fewer undisturbed readings cannot say what is usual. */
 const MIN_QUIET = 3;
 
@@ -35,6 +47,7 @@ export class TelemetryView {
   /** What each series is called, by what it is of: `KIND.COLUMN`. */
   readonly #names = new WeakMap<IntervalSeries, string>();
   readonly #baseline: WorkModel["usual"];
+  #lags: ReadonlyMap<string, MeasuredLag> = new Map();
   /** Where incidents lie: what is usual is measured elsewhere. */
   #disturbed: StepFunction | null = null;
 
@@ -57,8 +70,24 @@ export class TelemetryView {
     return found;
   }
 
+  /** Takes lags that were measured, by `lagKey`, for sources that state none; series read before are read anew. */
+  setLags(lags: ReadonlyMap<string, MeasuredLag>): void {
+    this.#lags = lags;
+    for (const track of [...this.#series.keys()]) if (lags.has(lagKey(track))) this.#series.delete(track);
+  }
+
+  measuredLag(track: Track): MeasuredLag | null {
+    return track.source.lag_ms === null ? (this.#lags.get(lagKey(track)) ?? null) : null;
+  }
+
   lag_us(track: Track): number {
-    return (track.source.lag_ms ?? 0) * 1000;
+    return track.source.lag_ms === null ? (this.measuredLag(track)?.lag_us ?? 0) : track.source.lag_ms * 1000;
+  }
+
+  /** How unsure the lag is, µs: nothing where the source states it, a quarter of a window where nothing tells. */
+  lagSigma_us(track: Track, window_us: number): number {
+    if (track.source.lag_ms !== null) return 0;
+    return this.measuredLag(track) === null ? window_us / 4 : LAG_SIGMA_US;
   }
 
   /** A series computed from others of the track, made once. */
