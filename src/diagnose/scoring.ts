@@ -46,7 +46,7 @@ export const phasePrior = (
   }
   let sum = 0;
   for (const c of CLASSES) {
-    prior[c] = excluded.has(c) ? 0 : Math.max(LEAST_PRIOR, prior[c]);
+    prior[c] = excluded.has(c) ? 0 : Math.max(LEAST_PRIOR, prior[c]) * (c === "indeterminate" ? Math.exp(table.none_bias) : 1);
     sum += prior[c];
   }
   for (const c of CLASSES) prior[c] /= sum;
