@@ -1,6 +1,7 @@
 import type { DecisionTable, DiagnosisInput } from "../../schemas/index.js";
 import { asOf } from "../core/interval-series.js";
 import { predictRow } from "../core/least-squares.js";
+import { median } from "../core/quantile.js";
 import { type StepFunction, stepFunction, sumOfBoxes } from "../core/step-function.js";
 import { conditionalTpot } from "./baselines.js";
 import { changesOf } from "./changes.js";
@@ -56,6 +57,12 @@ const hitRatioOf = (group: ServerGroup, view: TelemetryView): ((t: number) => nu
   };
 };
 
+/** What an undisturbed request takes, ms. */
+const usualDuration = (detection: Detection): number => {
+  const { expected } = detection.metrics.find((m) => m.metric === "e2e")!;
+  return median(Float64Array.from(detection.fitRows, (i) => expected[i]!));
+};
+
 const runningSum = (values: Float64Array): Float64Array => {
   const out = new Float64Array(values.length + 1);
   for (let i = 0; i < values.length; i++) out[i + 1] = out[i]! + (Number.isFinite(values[i]!) ? values[i]! : 0);
@@ -98,7 +105,7 @@ export const groupContext = (
     manifest: input.run.manifest,
     prefillFrom,
     prefillBusy: prefillFrom === null ? null : atMostOne(sumOfBoxes(prefillFrom, q.first, null)),
-    natural: work === null || !whole ? null : naturalLoad(q, work),
+    natural: work === null || !whole ? null : naturalLoad(q, work, usualDuration(detection)),
     arrivedTokens: runningSum(q.uncached),
     usualParts: usualParts(q, detection.baseRows),
     excluded: excludedClasses(group, q),

@@ -15,6 +15,9 @@ const MIN_WINDOWS = 0.25;
 const MIN_VARIATION = 0.1;
 const MIN_READINGS = 30;
 const MOST_READINGS = 600;
+/** Above this nothing surer is looked for, and so many GPUs of a server speak for its source. */
+const SURE_RHO = 0.8;
+const MOST_GPUS = 2;
 
 /** Columns that follow what the GPU does, the ones that follow prompts first. */
 const COLUMNS = ["tensor_active_ratio", "power_w", "power_instant_w", "gr_engine_active_ratio", "sm_active_ratio", "gpu_util_ratio"];
@@ -85,6 +88,7 @@ const trackLag = (ctx: GroupContext, track: Track): MeasuredLag | null => {
       const found = lagOf(track.ts_us, values, window, activity);
       if (found !== null && (best === null || found.rho > best.rho)) best = found;
     }
+    if (best !== null && best.rho >= SURE_RHO) break;
   }
   return best !== null && Math.abs(best.lag_us) >= MIN_WINDOWS * refresh ? best : null;
 };
@@ -94,7 +98,7 @@ export const measureLags = (contexts: readonly GroupContext[]): Map<string, Meas
   const out = new Map<string, MeasuredLag>();
   for (const ctx of contexts) {
     if (ctx.traceShare < 1 || ctx.q.n === 0) continue;
-    for (const tracks of ctx.group.gpus)
+    for (const tracks of ctx.group.gpus.slice(0, MOST_GPUS))
       for (const track of tracks) {
         if (track.source.lag_ms !== null) continue;
         const found = trackLag(ctx, track);

@@ -8,22 +8,37 @@ const OVERLAP = 0.5;
 /** Neighbours under one verdict, no further apart than this, are one. */
 const SAME_KIND_US = 5e6;
 
-const joined = (a: Incident, b: Incident, q: GroupRequests, detection: Detection): Incident | null =>
-  incidentOf([...new Set([...a.rows, ...b.rows])], [...a.losses, ...b.losses], q, detection);
+const joined = (parts: readonly Incident[], q: GroupRequests, detection: Detection): Incident | null =>
+  incidentOf(
+    [...new Set(parts.flatMap((p) => p.rows))],
+    parts.flatMap((p) => p.losses),
+    q,
+    detection,
+  );
 
-const overlaps = (a: Incident, b: Incident): boolean =>
+interface Stretch {
+  from: number;
+  to: number;
+  readonly parts: Incident[];
+}
+
+const overlaps = (a: Stretch, b: Incident): boolean =>
   Math.min(a.to, b.to) - Math.max(a.from, b.from) >= OVERLAP * Math.min(a.to - a.from, b.to - b.from);
 
 /** Joins incidents of requests that lie over each other in time. */
 export const mergeOverlapping = (incidents: readonly Incident[], q: GroupRequests, detection: Detection): Incident[] => {
-  const out: Incident[] = [];
+  const stretches: Stretch[] = [];
   for (const next of [...incidents].sort(byStart)) {
-    const last = out[out.length - 1];
-    const both = last !== undefined && overlaps(last, next) ? joined(last, next, q, detection) : null;
-    if (both === null) out.push(next);
-    else out[out.length - 1] = both;
+    const last = stretches[stretches.length - 1];
+    if (last !== undefined && overlaps(last, next)) {
+      last.to = Math.max(last.to, next.to);
+      last.parts.push(next);
+    } else stretches.push({ from: next.from, to: next.to, parts: [next] });
   }
-  return out;
+  return stretches.flatMap(({ parts }) => {
+    const whole = parts.length > 1 ? joined(parts, q, detection) : null;
+    return whole === null ? parts : [whole];
+  });
 };
 
 export interface Judged {
@@ -49,7 +64,7 @@ export const mergeSameKind = (
       next.incident.given === undefined &&
       next.incident.from - last.incident.to <= SAME_KIND_US &&
       kindOf(last.episode) === kindOf(next.episode);
-    const incident = near ? joined(last.incident, next.incident, q, detection) : null;
+    const incident = near ? joined([last.incident, next.incident], q, detection) : null;
     const episode = incident === null ? null : judge(incident);
     if (incident !== null && episode !== null && episode.class === next.episode.class) out[out.length - 1] = { incident, episode };
     else out.push(next);

@@ -1,4 +1,3 @@
-import { quantile } from "../core/quantile.js";
 import { integralOver, type StepFunction, sumOfBoxes } from "../core/step-function.js";
 import type { Detection } from "./detector.js";
 import type { GroupRequests } from "./group-requests.js";
@@ -15,10 +14,12 @@ export interface NaturalLoad {
   /** Running sums of the requests' work and of its square, ms; n + 1 values. */
   readonly work: Float64Array;
   readonly square: Float64Array;
+  /** What a request usually takes, ms. */
+  readonly usual_ms: number;
 }
 
-/** `work`: predicted time of each prompt's own tokens, ms. Lindley's recursion over the order of arrival; O(n log n). */
-export const naturalLoad = (q: GroupRequests, work: Float64Array): NaturalLoad => {
+/** `usual_ms`: what a request takes; `work`: predicted time of each prompt's own tokens, ms. Lindley's recursion over the order of arrival; O(n log n). */
+export const naturalLoad = (q: GroupRequests, work: Float64Array, usual_ms: number): NaturalLoad => {
   const wait = new Float64Array(q.n);
   const from = new Float64Array(q.n);
   const to = new Float64Array(q.n);
@@ -37,7 +38,7 @@ export const naturalLoad = (q: GroupRequests, work: Float64Array): NaturalLoad =
   const busy = sumOfBoxes(from, to, null);
   const last = busy.at.length - 1;
   const span = last > 0 ? busy.at[last]! - busy.at[0]! : 0;
-  return { wait, busy, usualBusy: span > 0 ? Math.min(1, busy.integral[last]! / span) : 0, work: sum, square };
+  return { wait, busy, usualBusy: span > 0 ? Math.min(1, busy.integral[last]! / span) : 0, work: sum, square, usual_ms };
 };
 
 /** Share of an incident's lost time that the arrivals alone explain: waits behind earlier prompts, decodes beside prompts. */
@@ -86,16 +87,10 @@ const NATURAL = [
   { excess: 0.4, explained: 0.5 },
 ] as const;
 
-/** Lost time of a request of the incident as a share of what one usually takes. */
-const relativeExcess = (incident: Incident, detection: Detection): number => {
-  const e2e = detection.metrics.find((m) => m.metric === "e2e")!;
-  return incident.excess_ms / incident.rows.length / quantile(e2e.expected, 0.5);
-};
-
 /** True when requests only met each other, as they do all along at this load: slow, but no incident. A broken limit always is one. */
 export const isNatural = (incident: Incident, q: GroupRequests, load: NaturalLoad | null, detection: Detection): boolean => {
   if (load === null || incident.rows.some((r) => detection.metrics.some((m) => m.violation[r] === 1))) return false;
-  const excess = relativeExcess(incident, detection);
+  const excess = incident.excess_ms / incident.rows.length / load.usual_ms;
   if (!NATURAL.some((n) => excess < n.excess) || surgeSigmas(incident, q, load) >= SURGE_SIGMAS) return false;
   const explained = explainedByLoad(incident, q, load);
   return NATURAL.some((n) => excess < n.excess && explained >= n.explained);

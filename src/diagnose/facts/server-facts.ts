@@ -164,6 +164,8 @@ export const hitDrop: Fact = (ctx, row) => {
 
 /** Readings with requests waiting before a flat number of running ones is taken for a limit. */
 const FLAT_READINGS = 4;
+/** Of so many slots one may just have come free when they were counted. */
+const FREE_SLOT_FROM = 8;
 
 /**
  * Share of the incident's readings with requests waiting in which exactly as many ran as ever do: a limit that no one states. A GPU that is
@@ -183,7 +185,7 @@ const runningFlat = (ctx: EpisodeContext): number => {
     const t = ts_us[i]! - lag;
     if (t < ctx.incident.from || t > ctx.incident.to || !(waiting[i]! >= 1)) continue;
     all++;
-    if (running[i] === most) flat++;
+    if (running[i]! >= most - (most >= FREE_SLOT_FROM ? 1 : 0)) flat++;
   }
   return all < FLAT_READINGS || most < 2 ? Number.NaN : flat / all;
 };
