@@ -111,7 +111,7 @@ describe("whyslow agent", () => {
     expect(second.stdout()).toBe("");
     const now = stored(files.db);
     expect(now.samples).toBeGreaterThan(kept.samples);
-    expect(now.marks).toEqual(["agent_start", "restart", "agent_stop"]);
+    expect(now.marks).toEqual(["agent_start", "agent_restart", "agent_stop"]);
   });
 
   it("names the line of a wrong configuration and ends with status 2", async () => {
