@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { AppError } from "../../schemas/error-codes.js";
+import { keepNativeObjects } from "./keep-native-objects.js";
 import { checkOwner, type Migration, migrate, migrations, newestVersion, schemaVersion } from "./migrate.js";
 import { storeError } from "./store-error.js";
 
@@ -30,7 +31,7 @@ export function connectWriter(
     if (!create && !fs.existsSync(file)) throw missing(file);
     refuseFolder(file);
     fs.mkdirSync(path.dirname(file), { recursive: true });
-    db = new Database(file, { timeout: busyTimeoutMs });
+    db = keepNativeObjects(new Database(file, { timeout: busyTimeoutMs }));
     checkOwner(db, file);
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = NORMAL");
@@ -75,7 +76,7 @@ export function closeReader(db: Database.Database): void {
   tidied.delete(db);
   try {
     // Only a connection that may write takes them away, and only when nobody else has the database open.
-    const last = new Database(file, { fileMustExist: true, timeout: 0 });
+    const last = keepNativeObjects(new Database(file, { fileMustExist: true, timeout: 0 }));
     try {
       last.prepare("SELECT count(*) FROM sqlite_master").get();
     } finally {
@@ -110,7 +111,7 @@ function isReadable(file: string): boolean {
 }
 
 function openAndTouch(file: string, busyTimeoutMs: number): Database.Database {
-  const db = new Database(file, { readonly: true, timeout: busyTimeoutMs });
+  const db = keepNativeObjects(new Database(file, { readonly: true, timeout: busyTimeoutMs }));
   try {
     db.prepare("SELECT count(*) FROM sqlite_master").get();
     return db;

@@ -3,6 +3,7 @@ import Database from "better-sqlite3";
 import { AppError } from "../../schemas/error-codes.js";
 import { integrityProblems } from "./check-database.js";
 import { connectWriter } from "./connection.js";
+import { keepNativeObjects } from "./keep-native-objects.js";
 import { checkOwner, migrations, schemaVersion } from "./migrate.js";
 import { storeError } from "./store-error.js";
 
@@ -34,7 +35,7 @@ const INDEX_ONLY = /(missing from index|wrong # of entries in index|non-unique e
 export function repairDatabase(file: string, copy = `${file}.repaired`): Repair {
   if (!fs.existsSync(file)) throw new AppError("DB_OPEN", `there is no database at ${file}`);
   try {
-    const db = new Database(file, { timeout: WAIT_MS });
+    const db = keepNativeObjects(new Database(file, { timeout: WAIT_MS }));
     try {
       checkOwner(db, file);
       const problems = integrityProblems(db);
