@@ -48,7 +48,7 @@ export const decisionTableSchema = z
     schema: z.literal("whyslow.table/v1"),
     confidence_basis: z.enum(["simulated", "recorded"]),
     temperature: z.number().positive(),
-    /** Nats that "none of the five" is given beyond its prior: fitted with the temperature, see lab/calibrate.ts. */
+    /** Nats that "none of the five" is given beyond its prior: fitted with the temperature, see bench/calibrate.ts. */
     none_bias: finite.default(0),
     group_cap: z.number().positive(),
     max_confidence: share,

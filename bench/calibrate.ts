@@ -1,18 +1,18 @@
+import { drawVariation } from "../lab/variations/draw-variation.js";
+import { simulateVariation } from "../lab/variations/simulate-variation.js";
+import { TIER_NAMES } from "../lab/variations/variation.js";
 import { type DecisionTable, defaultDecisionTable } from "../schemas/decision-table.js";
 import type { DiagnosisInput } from "../schemas/diagnosis-input.js";
 import type { Report } from "../schemas/report.js";
 import type { RequestLabel } from "../schemas/run-labels.js";
 import { simulatedInput } from "../src/cli/eval/judge-simulated.js";
 import { diagnose } from "../src/diagnose/diagnose.js";
-import { drawVariation } from "./variations/draw-variation.js";
-import { simulateVariation } from "./variations/simulate-variation.js";
-import { TIER_NAMES } from "./variations/variation.js";
 
 /**
  * Fits the temperature and the bias of "none of the five" on random variations that no weight was set on, families left out in turn, with all
  * caps in place:
  *
- *     npx tsx lab/calibrate.ts [RUNS] [FIRST_SEED]
+ *     npx tsx bench/calibrate.ts [RUNS] [FIRST_SEED]
  *
  * Prints the loss of every pair, the pair that each fold picks, and the reliability of answers on the families that the fold did not see.
  */
