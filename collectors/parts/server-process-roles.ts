@@ -36,7 +36,7 @@ const module =
   (...names: readonly string[]) =>
   (c: ServerCommand): boolean =>
     names.some((n) => (n.endsWith(".") ? c.module.startsWith(n) : c.module === n));
-const any =
+const anyOf =
   (...tests: readonly ((c: ServerCommand) => boolean)[]) =>
   (c: ServerCommand): boolean =>
     tests.some((t) => t(c));
@@ -48,7 +48,7 @@ const RULES: readonly Rule[] = [
   {
     engine: "vllm",
     role: "api_server",
-    matches: any(
+    matches: anyOf(
       module("vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server"),
       (c) => c.program === "api_server" && c.path.includes("vllm/entrypoints/"),
     ),
@@ -64,7 +64,7 @@ const RULES: readonly Rule[] = [
   {
     engine: "sglang",
     role: "api_server",
-    matches: any(module("sglang.launch_server"), program("sglang", "serve"), (c) => /sglang\/launch_server(\.py)?$/.test(c.path)),
+    matches: anyOf(module("sglang.launch_server"), program("sglang", "serve"), (c) => /sglang\/launch_server(\.py)?$/.test(c.path)),
     port: { flags: PORT, fallback: 30_000 },
   },
   {
@@ -91,11 +91,11 @@ const RULES: readonly Rule[] = [
   {
     engine: "trtllm",
     role: "api_server",
-    matches: any(program("trtllm-serve"), module("tensorrt_llm.commands.serve")),
+    matches: anyOf(program("trtllm-serve"), module("tensorrt_llm.commands.serve")),
     port: { flags: PORT, fallback: 8000 },
     modelAfter: 0,
   },
-  { engine: "trtllm", role: "worker", matches: any(program("mgmn_worker_node"), module("tensorrt_llm.llmapi.mgmn_worker_node")) },
+  { engine: "trtllm", role: "worker", matches: anyOf(program("mgmn_worker_node"), module("tensorrt_llm.llmapi.mgmn_worker_node")) },
   {
     engine: "dynamo",
     role: "api_server",
@@ -115,7 +115,7 @@ const RULES: readonly Rule[] = [
     port: { flags: ["--server-port"], fallback: 23_333 },
     modelAfter: 2,
   },
-  { engine: "ollama", role: "engine", matches: any(program("ollama", "runner"), program("ollama_llama_server")) },
+  { engine: "ollama", role: "engine", matches: anyOf(program("ollama", "runner"), program("ollama_llama_server")) },
   { engine: "ollama", role: "api_server", matches: program("ollama", "serve"), port: { flags: [], fallback: 11_434 } },
   { engine: "litellm", role: "api_server", matches: program("litellm"), port: { flags: PORT, fallback: 4000 } },
 ];
